@@ -78,7 +78,7 @@ def NvTileAA_GetNumProgramsOp : NvTileAA_Op<"get_num_programs", NvTileAA_Program
 def NvTileAA_GetCtaRankOp : NvTileAA_Op<"get_cta_rank", NvTileAA_Program, [Pure]> {
   let summary = "rank of this CTA in its cluster, from zero";
   let description = [{
-    The CTAs of a cluster share a tile block (`tileaa-split-over-cluster`) or run neighbouring ones
+    A tile is split over the CTAs of a cluster (`tileaa-split-over-cluster`), or they run neighbouring tile blocks
     (`tileaa-pair-tile-blocks`). Both passes attach their number to the function, as `nv_tileas.num_ctas`. Without that
     attribute the rank is zero.
   }];

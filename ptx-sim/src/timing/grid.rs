@@ -1,6 +1,6 @@
 //! Which clusters of a grid are recorded, and which of them take over which others.
 
-use crate::exec::state::record::{BlockTrace, Recording};
+use crate::exec::state::record::{BlockTrace, RecordOptions, Recording};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -11,11 +11,11 @@ pub const SAMPLES: u64 = 4;
 /// work.
 const IDLE: usize = 20;
 /// Number of warp instructions per warp of which the accesses show whether a cluster has work.
-pub const START: u64 = 300;
+const START: u64 = 300;
 /// Number of rounds up to which clusters without work are searched. In longer launches the others even out.
-pub const FEW_ROUNDS: u64 = 4;
+const FEW_ROUNDS: u64 = 4;
 
-/// How running clusters take over those that have not started.
+/// How running clusters take over clusters that have not started.
 pub struct Takeovers {
     /// The cluster that each one takes over after it.
     pub next: FxHashMap<u64, u64>,
@@ -24,11 +24,19 @@ pub struct Takeovers {
 }
 
 impl Takeovers {
-    /// Of `total` clusters, the first `started` take over the others in the order of the grid. Those that are done
-    /// first take over first. All clusters take the same time, except the `idle` ones, which take none.
-    pub fn of(total: u64, started: u64, idle: &FxHashSet<u64>) -> Takeovers {
+    /// Of `total` clusters, the first `started` take over the others. `all` records the start of all clusters, which
+    /// shows which ones are idle; a launch of many rounds does not need it.
+    pub fn of<E>((total, started): (u64, u64), all: impl FnOnce() -> Result<Recording, E>) -> Result<Takeovers, E> {
+        let few = started < total && total <= FEW_ROUNDS * started;
+        let idle = if few { idle(&all()?) } else { FxHashSet::default() };
+        Ok(Self::in_order(total, started, &idle))
+    }
+
+    /// Clusters are taken over in the order of the grid, by the cluster that is done first. All take the same time,
+    /// except the `idle` ones, which take none.
+    fn in_order(total: u64, started: u64, idle: &FxHashSet<u64>) -> Takeovers {
         let time = |cluster: u64| u64::from(!idle.contains(&cluster));
-        // The time at which a cluster is done, with its number, and that of the cluster that started there.
+        // The time at which a cluster is done, its number, and the number of the cluster that started there.
         let mut running: BinaryHeap<Reverse<(u64, u64, u64)>> =
             (0..started).map(|c| Reverse((time(c), c, c))).collect();
         let mut next = FxHashMap::default();
@@ -42,8 +50,26 @@ impl Takeovers {
     }
 }
 
+/// The CTAs that an SM runs, `length` of the recorded ones. A launch of few rounds runs them in the order of the grid.
+pub fn queue<B>(blocks: &[B], length: usize, one_round: bool) -> impl Iterator<Item = &B> {
+    let step = if one_round { 1.0 } else { (blocks.len() as f64 / length.max(1) as f64).max(1.0) };
+    (0..length).map(move |i| &blocks[(i as f64 * step) as usize % blocks.len()])
+}
+
+/// Records the start of all clusters.
+pub fn start(total: u64, grain: &RecordOptions) -> RecordOptions {
+    RecordOptions { clusters: (0..total).collect(), budget: Some(START), instructions: true, ..grain.clone() }
+}
+
+/// Sorts the CTAs of a launch of one round, which ends with the longest.
+pub fn longest_first(blocks: &mut [BlockTrace], one_round: bool) {
+    if one_round {
+        blocks.sort_by_key(|b| Reverse(b.warps.iter().map(Vec::len).sum::<usize>()));
+    }
+}
+
 /// The clusters of a launch that hardly access memory, in a recording of the start of all of them.
-pub fn idle(recording: &Recording) -> FxHashSet<u64> {
+fn idle(recording: &Recording) -> FxHashSet<u64> {
     let grid = |i: usize| recording.blocks.iter().map(|b| b.id[i] + 1).max().unwrap_or(1);
     let grid: [u32; 3] = std::array::from_fn(grid);
     let number = |[x, y, z]: [u32; 3]| (z * grid[1] + y) * grid[0] + x;

@@ -47,12 +47,12 @@ use costs::{Bandwidth, Costs, Effect, InstCost, NoCost, PREDICATES};
 use grid::{SAMPLES, Takeovers};
 use image::Image;
 use replay::{Block, Input, Sm};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use schedule::Orders;
 use tile_machine::Machine;
 
 /// Number of rounds of resident CTAs to replay in detail: as many as stay below this number of events, within bounds.
-/// These constants and those of [`grid`] trade effort for precision; they do not describe a machine.
+/// These constants and the ones of [`grid`] trade effort for precision; they do not describe a machine.
 const DETAILED_EVENTS: usize = 2_000_000;
 const DETAILED_ROUNDS: std::ops::RangeInclusive<usize> = 2..=16;
 /// Number of warp instructions per warp whose loads determine how much data CTAs share.
@@ -120,18 +120,13 @@ pub fn predict(
     let total = empty.cluster_grid.iter().map(|n| u64::from(*n)).product();
     // Clusters that are resident at the same time. Only the start of each is run. They may take over the others.
     let together = (resident as u64 * costs.sms as u64 / u64::from(empty.blocks_per_cluster.max(1))).min(total);
-    let start = |clusters| RecordOptions { clusters, budget: Some(grid::START), instructions: true, ..grain.clone() };
-    let few = together < total && total <= grid::FEW_ROUNDS * together;
-    let takeovers = match takes_over(&program) {
-        true if few => Some(Takeovers::of(total, together, &grid::idle(&record(device, start((0..total).collect()))?))),
-        true => Some(Takeovers::of(total, together, &FxHashSet::default())),
-        false => None,
-    };
+    let all = || record(device, grid::start(total, &grain));
+    let takeovers = takes_over(&program).then(|| Takeovers::of((total, together), all)).transpose()?;
     let started = takeovers.as_ref().map_or(empty.cluster_grid, |_| [together as u32, 1, 1]);
     let one_round = takeovers.is_some() || together == total;
     let samples = grid::samples(started, one_round, takeovers.as_ref());
-    let takeovers = takeovers.map(|all| all.next);
-    let grain = RecordOptions { takeovers: takeovers.clone().unwrap_or_default(), ..grain };
+    let next = takeovers.as_ref().map(|takeovers| takeovers.next.clone());
+    let grain = RecordOptions { takeovers: next.unwrap_or_default(), ..grain };
     // A first run creates the state that the kernel keeps, such as tensor maps.
     let before = samples.first().copied().into_iter().collect();
     record(device, RecordOptions { clusters: before, ..grain.clone() })?;
@@ -140,10 +135,7 @@ pub fn predict(
     let share = grid::keep_busy(&mut recording.blocks, recording.blocks_per_cluster.max(1) as usize);
     recording.blocks = pairs::leaders(std::mem::take(&mut recording.blocks), &functions);
     let stored = stored(&recording.blocks, &functions, &costs, one_round);
-    if one_round {
-        // A launch of one round ends with its longest CTA.
-        recording.blocks.sort_by_key(|b| std::cmp::Reverse(b.warps.iter().map(Vec::len).sum::<usize>()));
-    }
+    grid::longest_first(&mut recording.blocks, one_round);
     let start = RecordOptions { clusters: (0..together).collect(), budget: Some(SHARING_START), ..grain };
     let mut first = first_shares(&program, &record(device, start)?.footprint);
     let orders: Vec<Orders> =
@@ -160,10 +152,8 @@ pub fn predict(
         first.push(image.origin.iter().map(|pc| first[entry][*pc as usize]).collect());
         functions.push(image.slots.clone());
     }
-    let started_blocks = match takeovers {
-        Some(_) => together * u64::from(recording.blocks_per_cluster),
-        None => recording.grid_blocks,
-    };
+    let all = together * u64::from(recording.blocks_per_cluster);
+    let started_blocks = takeovers.map_or(recording.grid_blocks, |_| all);
     let started_blocks = ((started_blocks as f64 * share).round() as u64).max(1);
     let per_sm = started_blocks.div_ceil(costs.sms as u64);
     let first_share = mean_first_share(&traces, &functions, &first, &costs);
@@ -175,10 +165,7 @@ pub fn predict(
     let rounds = (per_sm as usize).div_ceil(resident_here).min(detailed_rounds(&traces, resident_here));
     let blocks: Vec<Block<'_>> = recording.blocks.iter().zip(&traces).map(|(b, t)| stored.block(b, t)).collect();
     let length = (rounds * resident_here).min(per_sm as usize);
-    // A launch of few rounds runs in the order of the grid.
-    let step = if one_round { 1.0 } else { (blocks.len() as f64 / length as f64).max(1.0) };
-    let queue: Vec<Block<'_>> =
-        (0..length).map(|i| blocks[(i as f64 * step) as usize % blocks.len()].clone()).collect();
+    let queue: Vec<Block<'_>> = grid::queue(&blocks, length, one_round).cloned().collect();
     let place = |func: u32, pc: u32| match &image {
         Some(image) if func as usize == program.funcs.len() => (recording.entry, image.origin[pc as usize]),
         _ => (func, pc),

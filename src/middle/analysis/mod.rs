@@ -21,6 +21,7 @@ pub mod missed_remarks;
 pub mod multimem;
 pub mod narrow;
 pub mod neighbours;
+pub mod operand_stages;
 pub mod orders;
 pub mod pipelines;
 pub mod portability;

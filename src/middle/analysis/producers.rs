@@ -34,23 +34,23 @@ use super::{
     clones::{clone_op, mapped},
     layouts::default_layout,
     layouts::moved_dimension,
+    operand_stages::stage_of,
     tile_programs::may_be_repeated,
 };
 use crate::dialect::{
     behaviour::{self, LayoutRelation},
     dot_plan::CONVERTER,
     dots::{ACC, AnyDot, LHS, TileDot},
-    layouts::{Tensor, f32_beside, memory_bits, retype_constant, storage_bits, tf32_beside},
+    layouts::{Tensor, f32_beside, retype_constant, storage_bits, tf32_beside},
     nv_tileaa,
     nv_tileas::{self, MemDescType, ProduceOneOp},
     pass::{Failed, fail},
     rt::*,
-    shared_memory::{ALIGNMENT, aligned_storage_type, packed_storage_type},
     upstream::Scf,
 };
-use melior::{Context, ir::Type};
+use melior::Context;
 use rustc_hash::{FxHashMap, FxHashSet};
-use tile_layout::{HardwareError, HardwareLayout, Pairs, Shape};
+use tile_layout::Shape;
 use tile_mma::{Major, Unit};
 
 /// The source of an operand of a `wgmma` dot.
@@ -430,93 +430,6 @@ fn rounds_to_tf32(op: OpRef<'_>) -> bool {
 
 fn is_tiled_load(op: OpRef<'_>) -> bool {
     nv_tileaa::TiledLoadOp::cast(op).is_some() || nv_tileas::TiledLoadOp::cast(op).is_some()
-}
-
-/// The type of the stage that TMA fills with a tile of `view`, with elements of type `element`. Its layout needs the
-/// fewest TMA boxes and, if the tile is contiguous along the right dimension, is one that `wgmma` reads, or `tcgen05`
-/// if it is `in_units` of 32 bytes. Elements of 4 bits are packed. `op` gives the location.
-///
-/// Errors: the reason why no layout fits.
-pub fn stage_of<'c>(
-    op: OpRef<'c>,
-    view: &View<'c>,
-    element: Type<'c>,
-    in_units: bool,
-) -> Result<MemDescType<'c>, String> {
-    let (fast, lines) = dimensions(view)?;
-    if memory_bits(element) < 8 {
-        let shape = Shape::new(view.ty.tile()).map_err(|e| e.to_string())?;
-        let mut alignment = ALIGNMENT;
-        let bases = Pairs::unpacked::<HardwareError>(&shape, fast, |pairs| {
-            let layout = HardwareLayout::panels(pairs, (fast, lines), 8)?;
-            alignment = alignment.max(layout.alignment().into());
-            layout.shared_layout()
-        });
-        let bases = bases.map_err(|e| e.to_string())?;
-        return packed_storage_type(op, view.ty.tile(), element, &bases, alignment).map_err(|e| e.to_string());
-    }
-    let layout = if in_units { in_units_of(view, fast, lines)? } else { arrangement(view, fast, lines)? };
-    // The stage must also fit the tile's transpose, which replaces it in place.
-    let transposed = arrangement(view, lines, fast).ok().filter(|_| storage_bits(view.memref.element_type()) != 16);
-    let alignment = layout.alignment().max(transposed.map_or(0, |t| t.alignment()));
-    storage(op, view.ty.tile(), element, &layout, alignment.into())
-}
-
-/// The type of the stage to which threads store a tile that is contiguous along `fast`. `op` gives the location.
-pub fn computed_stage<'c>(op: OpRef<'c>, tile: Val<'c>, fast: usize) -> Result<MemDescType<'c>, String> {
-    let tensor = Tensor::of_value(tile).ok_or("the operand is not a tensor")?;
-    let layout = HardwareLayout::panels(&tensor.tile_shape(), (fast, 1 - fast), storage_bits(tensor.element));
-    let layout = layout.map_err(|e| e.to_string())?;
-    storage(op, &tensor.shape, tensor.element, &layout, layout.alignment().into())
-}
-
-/// The type of the stage of [`stage_of`] after its conversion to elements of type `element` and, if `transposed`,
-/// after its transpose.
-pub fn converted_stage_of<'c>(
-    op: OpRef<'c>,
-    view: &View<'c>,
-    element: Type<'c>,
-    (transposed, in_units): (bool, bool),
-) -> Result<MemDescType<'c>, String> {
-    let (fast, lines) = dimensions(view)?;
-    let layout = match (transposed, in_units) {
-        (true, _) => arrangement(view, lines, fast)?,
-        (_, true) => in_units_of(view, fast, lines)?,
-        _ => arrangement(view, fast, lines)?,
-    };
-    storage(op, view.ty.tile(), element, &layout, layout.alignment().into())
-}
-
-/// The dimension of a view's tile that is contiguous in memory, and the last other dimension of more than one
-/// element.
-fn dimensions(view: &View<'_>) -> Result<(usize, usize), String> {
-    let shape = Shape::new(view.ty.tile()).map_err(|e| e.to_string())?;
-    let fast = fast_dimension(view);
-    let lines = (0..shape.rank()).rev().find(|&d| d != fast && shape.log2()[d] > 0);
-    Ok((fast, lines.ok_or("the tile has only one dimension")?))
-}
-
-fn in_units_of(view: &View<'_>, fast: usize, lines: usize) -> Result<HardwareLayout, String> {
-    let shape = Shape::new(view.ty.tile()).map_err(|e| e.to_string())?;
-    HardwareLayout::panels_in_units(&shape, (fast, lines)).map_err(|e| e.to_string())
-}
-
-fn arrangement(view: &View<'_>, fast: usize, lines: usize) -> Result<HardwareLayout, String> {
-    let shape = Shape::new(view.ty.tile()).map_err(|e| e.to_string())?;
-    let bits = storage_bits(view.memref.element_type());
-    HardwareLayout::panels(&shape, (fast, lines), bits).map_err(|e| e.to_string())
-}
-
-fn storage<'c>(
-    op: OpRef<'c>,
-    shape: &[i64],
-    element: Type<'c>,
-    layout: &HardwareLayout,
-    alignment: i64,
-) -> Result<MemDescType<'c>, String> {
-    let bases = layout.shared_layout().map_err(|e| e.to_string())?;
-    let alignment = alignment.max(ALIGNMENT);
-    aligned_storage_type(op, shape, element, bases.bases(), alignment).map_err(|e| e.to_string())
 }
 
 /// Writes an op of a slice in a special way, with its operands mapped. Returns false if the op should simply be

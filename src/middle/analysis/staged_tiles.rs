@@ -2,7 +2,8 @@
 
 use super::{
     access::{View, memory_order},
-    producers::{Source, is_computed_from, is_computed_from_dot, stage_of},
+    operand_stages::stage_of,
+    producers::{Source, is_computed_from, is_computed_from_dot},
 };
 use crate::dialect::{
     attributes::OWN_STAGES,

@@ -64,7 +64,7 @@ use crate::shape::Shape;
 
 /// log2 of the bytes of a chunk.
 const CHUNK_LOG2: u32 = 4;
-/// log2 of the lines of an atom, and of those of an atom with units of 32 bytes.
+/// log2 of the lines of an atom, with chunks and with units of 32 bytes.
 const LINES_LOG2: u32 = 3;
 const LINES_OF_UNITS_LOG2: u32 = 2;
 /// Address bit `LINE_BIT + i` flips address bit `CHUNK_LOG2 + i`, or the one above it if units of 32 bytes move.
@@ -108,7 +108,7 @@ impl HardwareSwizzle {
         }
     }
 
-    /// The bytes that keep their order: those of a chunk or of a unit.
+    /// The bytes that keep their order: a chunk, or a unit.
     pub const fn unit(self) -> u32 {
         16 << self.unit_chunk_bits()
     }
@@ -133,7 +133,7 @@ impl HardwareSwizzle {
         self.span() << self.lines_log2()
     }
 
-    /// The code in bits 61 to 63 of a descriptor. Only `tcgen05.mma` has that of units of 32 bytes.
+    /// The code in bits 61 to 63 of a descriptor. Only `tcgen05.mma` reads units of 32 bytes.
     pub const fn descriptor_code(self) -> u64 {
         match self {
             Self::None => 0,

@@ -57,10 +57,9 @@ use crate::{
     analysis::{
         access::{View, places},
         facts::Facts,
+        operand_stages::computed_stage,
         pipelines::only_asks,
-        producers::{
-            LoadedOperand, Slice, Source, computed_stage, groups_by_tiles, is_computed_from_dot, reads_mn_major,
-        },
+        producers::{LoadedOperand, Slice, Source, groups_by_tiles, is_computed_from_dot, reads_mn_major},
         tensor_map_ops::is_inside,
         tensor_maps,
         tile_programs::{self, Mark, TileProgram, is_free, is_over_for_others},

@@ -132,10 +132,8 @@ use crate::{
         bulk_copies::BulkOperand,
         converted_scales::ConvertedScales,
         facts::Facts,
-        producers::{
-            LoadedOperand, ResidentTile, Source, bring_together, computed_stage, converted_stage_of, groups_by_tiles,
-            skip_conversions,
-        },
+        operand_stages::{computed_stage, converted_stage_of},
+        producers::{LoadedOperand, ResidentTile, Source, bring_together, groups_by_tiles, skip_conversions},
         schedule::agents::stages_of,
         tensor_map_ops::TensorMaps,
         tensor_maps,

@@ -216,7 +216,7 @@ fn takeover(turns: u32) -> String {
 fn takeover_of(turns: &str) -> String {
     format!(
         ".version 8.8\n.target sm_100a\n.address_size 64\n.visible .entry k(.param .u64 p, .param .u32 n) .reqntid 32 {{
-           .reg .b32 %r<16>; .reg .f32 %f<4>; .reg .pred %p<8>; .reg .b128 %q<2>;
+           .reg .b32 %r<16>; .reg .f32 %f<4>; .reg .pred %p<8>; .reg .b128 %q<2>; .reg .b64 %rd<4>;
            .shared .align 16 .b8 slot[16]; .shared .align 8 .b64 bar; .shared .align 4 .b8 room[200000];
            mov.u32 %r2, %tid.x; mov.u32 %r7, %ctaid.x; mov.b32 %r4, slot; mov.b32 %r5, bar; mov.b32 %r8, 0; setp.eq.u32 %p1, %r2, 0; mov.f32 %f1, 0f00000000;
            mov.f32 %f2, 0f00000000; @%p1 mbarrier.init.shared::cta.b64 [bar], 1; bar.warp.sync -1;
@@ -255,7 +255,14 @@ fn takeovers_take_the_time_of_their_tiles() {
 /// as long as one that is not.
 #[test]
 fn clusters_without_work_take_over_first() {
-    let turns = |every: u32| format!("rem.u32 %r9, %r7, {every}; setp.eq.u32 %p4, %r9, 0; selp.b32 %r9, 4000, 1, %p4;");
+    // Tiles with work access memory.
+    let turns = |every: u32| {
+        format!(
+            "rem.u32 %r9, %r7, {every}; setp.eq.u32 %p4, %r9, 0; selp.b32 %r9, 4000, 1, %p4;
+             ld.param.u64 %rd1, [p]; mul.wide.u32 %rd2, %r2, 128; add.u64 %rd1, %rd1, %rd2;
+             @%p4 ld.global.b32 %r10, [%rd1];"
+        )
+    };
     let sms = number("sm.count") as u32;
     let half = predicted(&takeover_of(&turns(2)), 2 * sms, 0).clocks;
     let one = predicted(&takeover_of(&turns(1)), sms, 0).clocks;

@@ -38,7 +38,8 @@ use super::Cost;
 use crate::analysis::{
     access::View,
     dependent_dots::DependentDots,
-    producers::{Source, computed_stage, groups_by_tiles},
+    operand_stages::computed_stage,
+    producers::{Source, groups_by_tiles},
 };
 use crate::dialect::{
     attributes::{AGENT, RING_STAGES},

@@ -30,8 +30,8 @@
 //!   tiled_store sum, C[same || r == 0 ? x : outside, j]
 //! ```
 //!
-//! A launch that does not fill the device has clusters for both steps: the second one is then that of a cluster in the
-//! other half of the grid.
+//! A launch that does not fill the device has clusters for both steps: a cluster in the other half of the grid then
+//! takes the second one.
 //!
 //! # Loops over tiles
 //!
@@ -309,7 +309,7 @@ impl<'c> Pairing<'c> {
             }
             match defining_op(v).filter(|by| region_count(*by) == 0 && behaviour::is_pure(*by)) {
                 Some(by) => work.extend(operands(by)),
-                None => return Err((op, "the right operand cannot be compared with that of a neighbour".into())),
+                None => return Err((op, "neighbours may have different right operands".into())),
             }
         }
         Ok(())

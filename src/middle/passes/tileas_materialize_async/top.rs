@@ -2,7 +2,7 @@
 
 use super::{DotGroup, RingPlan, iterator_type, left_operands, pairs::CTAS};
 use crate::{
-    analysis::producers::{computed_stage, skip_conversions},
+    analysis::{operand_stages::computed_stage, producers::skip_conversions},
     dialect::{
         attributes::REUSE,
         dot_plan::{CONVERTER, DotPlan},
