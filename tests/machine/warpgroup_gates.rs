@@ -7,12 +7,13 @@ use tile_interface::{DebugInfo, Emit};
 use tile_targets::Target;
 use tile_test_support::{Failed, Trial, cubin, golden, kernels, sass};
 
-/// A program: extents of its tiles, type of its operands, and whether B is stored transposed.
+/// A program: extents of its tiles, type of its operands, and whether B and A are stored transposed.
 #[derive(Clone, Copy)]
 pub struct Gate {
     pub tile: (u32, u32, u32),
     pub element: &'static str,
     pub transposed: bool,
+    pub left_transposed: bool,
     /// Columns of an instruction, and the minimum number of ring stages.
     pub columns: u32,
     pub stages: u32,
@@ -36,6 +37,7 @@ pub const HALVES: Gate = Gate {
     tile: (128, 256, 64),
     element: "bf16",
     transposed: false,
+    left_transposed: false,
     columns: 256,
     stages: 4,
     groups: (2, 1),
@@ -169,7 +171,12 @@ impl Gate {
     /// The name of the test, which is also the row of the table of bounds.
     pub fn name(&self) -> String {
         let (m, n, k) = self.tile;
-        let order = if self.transposed { "TN" } else { "NN" };
+        let order = match (self.transposed, self.left_transposed) {
+            (false, false) => "NN",
+            (true, false) => "TN",
+            (false, true) => "NT",
+            (true, true) => "TT",
+        };
         let blocks = if self.occupancy > 1 { "_two_blocks" } else { "" };
         let width = if self.any_width { "_any_width" } else { "" };
         format!("warpgroup_gates/{}_{m}x{n}x{k}_{order}{blocks}{width}", self.element)
@@ -191,8 +198,15 @@ impl Gate {
         let [mem, sum, out] = self.types();
         let (rows, columns, shape, stride, index) =
             if self.transposed { (n, k, "%n, %k", "%k", "%y, %i") } else { (k, n, "%k, %n", "%n", "%i, %y") };
+        let (rows_a, columns_a, shape_a, stride_a, index_a, depth) = match self.left_transposed {
+            true => (k, m, "%k, %m", "%m", "%i, %x", "%tiles#0"),
+            false => (m, k, "%m, %k", "%k", "%x, %i", "%tiles#1"),
+        };
         let ([row_a, row_b, row_c], known) =
-            if self.any_width { (["%sa", "%sb", "%sc"], 1) } else { (["%k", stride, "%n"], 16) };
+            if self.any_width { (["%sa", "%sb", "%sc"], 1) } else { ([stride_a, stride, "%n"], 16) };
+        let view_a = format!(
+            "partition_view<tile=({rows_a}x{columns_a}), padding_value = zero, tensor_view<?x?x{mem}, strides=[?,1]>>"
+        );
         let b = format!(
             "%bv = make_tensor_view %b, shape = [{shape}], strides = [{row_b}, 1] : tile<i32> -> tensor_view<?x?x{mem}, strides=[?,1]>
       %bt = make_partition_view %bv : partition_view<tile=({rows}x{columns}), padding_value = zero, tensor_view<?x?x{mem}, strides=[?,1]>>"
@@ -205,7 +219,12 @@ impl Gate {
                 format!("%{name}c = ftof %{name}l : tile<{rows}x{columns}x{mem}> -> tile<{rows}x{columns}x{t}>\n");
             (format!("%{name}c"), text)
         };
-        let (left, round_a) = round("a", m, k);
+        let (left, round_a) = round("a", rows_a, columns_a);
+        let (left, turn_a) = if self.left_transposed {
+            ("%ak".to_string(), format!("%ak = permute {left} [1, 0] : tile<{k}x{m}x{t}> -> tile<{m}x{k}x{t}>"))
+        } else {
+            (left, String::new())
+        };
         let (right, round_b) = round("b", rows, columns);
         let (right, turn) = if self.transposed {
             ("%bk".to_string(), format!("%bk = permute {right} [1, 0] : tile<{n}x{k}x{t}> -> tile<{k}x{n}x{t}>"))
@@ -235,8 +254,8 @@ impl Gate {
       %sa = assume div_by<16>, %ra : tile<i32>
       %sb = assume div_by<16>, %rb : tile<i32>
       %sc = assume div_by<16>, %rc : tile<i32>
-      %av = make_tensor_view %a, shape = [%m, %k], strides = [{row_a}, 1] : tile<i32> -> tensor_view<?x?x{mem}, strides=[?,1]>
-      %at = make_partition_view %av : partition_view<tile=({m}x{k}), padding_value = zero, tensor_view<?x?x{mem}, strides=[?,1]>>
+      %av = make_tensor_view %a, shape = [{shape_a}], strides = [{row_a}, 1] : tile<i32> -> tensor_view<?x?x{mem}, strides=[?,1]>
+      %at = make_partition_view %av : {view_a}
       {b}
       %cv = make_tensor_view %c, shape = [%m, %n], strides = [{row_c}, 1] : tile<i32> -> tensor_view<?x?x{out}, strides=[?,1]>
       %ct = make_partition_view %cv : partition_view<tile=({m}x{n}), tensor_view<?x?x{out}, strides=[?,1]>>
@@ -244,10 +263,11 @@ impl Gate {
       %zero = constant <{sum}: {zero}> : tile<{m}x{n}x{sum}>
       %first = constant <i32: 0> : tile<i32>
       %one = constant <i32: 1> : tile<i32>
-      %tiles:2 = get_index_space_shape %at : partition_view<tile=({m}x{k}), padding_value = zero, tensor_view<?x?x{mem}, strides=[?,1]>> -> tile<i32>
-      %sum = for %i in (%first to %tiles#1, step %one) : tile<i32> iter_values(%acc = %zero) -> (tile<{m}x{n}x{sum}>) {{
-        %al, %read_a = load_view_tko weak %at[%x, %i] : partition_view<tile=({m}x{k}), padding_value = zero, tensor_view<?x?x{mem}, strides=[?,1]>>, tile<i32> -> tile<{m}x{k}x{mem}>, token
+      %tiles:2 = get_index_space_shape %at : {view_a} -> tile<i32>
+      %sum = for %i in (%first to {depth}, step %one) : tile<i32> iter_values(%acc = %zero) -> (tile<{m}x{n}x{sum}>) {{
+        %al, %read_a = load_view_tko weak %at[{index_a}] : {view_a}, tile<i32> -> tile<{rows_a}x{columns_a}x{mem}>, token
         {round_a}
+        {turn_a}
         %bl, %read_b = load_view_tko weak %bt[{index}] : partition_view<tile=({rows}x{columns}), padding_value = zero, tensor_view<?x?x{mem}, strides=[?,1]>>, tile<i32> -> tile<{rows}x{columns}x{mem}>, token
         {round_b}
         {turn}
