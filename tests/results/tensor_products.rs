@@ -124,6 +124,22 @@ fn computed_operands() {
     }
 }
 
+/// Two loops in a row, one of which has a computed operand. The warps that compute it have no work in the other loop.
+fn computed_in_one_of_two_loops() {
+    for (trips, flag, step) in [(2, 1, "%one"), (3, 0, "%two"), (9, 9, "%one")] {
+        let plain = Kind { m: 128, trips, flag, ..RAGGED };
+        let computed = Kind { computed: true, ..plain };
+        let bounds = format!("to %flag, step {step}");
+        for (kinds, init) in [([plain, computed], "%first"), ([computed, plain], "%init")] {
+            let [first, second] = kinds.map(|kind| kind.product("next", "%x", "%k", "%acc"));
+            let loops = plain.looped("first", "%init", &first)
+                + &plain.looped("second", init, &second).replace("to %n, step %one", &bounds);
+            let rest = plain.relu("positive", "%first") + &plain.plus("sum", "%positive", "%second");
+            plain.multiplied_in_tensor_memory(&(loops + &rest + &plain.store("%sum", "%x")));
+        }
+    }
+}
+
 /// Tensors after the loops that fit the registers in slices of columns only. The loops may not run, and edges cut
 /// slices.
 fn in_slices() {
@@ -250,6 +266,7 @@ pub fn trials() -> Vec<Trial> {
         in_branches,
         one_loop_after_another,
         computed_operands,
+        computed_in_one_of_two_loops,
         in_slices,
         slices_outside_of_the_view,
         copied_in_slices,

@@ -14,8 +14,8 @@
 //!
 //! # Loops and branches
 //!
-//! The n-th loop of each agent is taken for the same loop, and its bounds must be computed alike in all agents. Its
-//! trip count is a parameter of the protocol. A branch is taken never, always, in odd iterations, or in even
+//! The trip count of a loop is a parameter of the protocol. Agents share the parameter of a loop whose bounds are
+//! computed alike in them; `common` finds these loops. A branch is taken never, always, in odd iterations, or in even
 //! iterations. If a run-time test decides which views have tensor maps, the protocol of each outcome is checked.
 //! `resident` explains loops without pipeline ops.
 //!
@@ -43,6 +43,7 @@
 //! loops would be missed. `loops` reduces these ranges if they have too many combinations, and joins nested loops
 //! into one where possible. Extraction visits each op once per agent or warpgroup.
 
+mod common;
 mod handovers;
 mod loops;
 mod resident;
@@ -70,6 +71,7 @@ use crate::dialect::{
     types::is_bool,
     upstream::{Arith, Scf},
 };
+use common::Commons;
 use handovers::{Barriers, Pipeline};
 use loops::LoopPart;
 use resident::{Residents, in_iterations};
@@ -172,11 +174,7 @@ fn extract<'c>(
         [one] => (0..region_count(one.op())).filter_map(|i| entry_block(region(one.op(), i))).collect(),
         _ => return Err((switches[1].op(), "only one 'nv_tileas.agent_switch' per function is supported".into())),
     };
-    if joins {
-        let of_agents = agents.iter().map(|block| extract.joins_in(*block));
-        let both = |a: Vec<bool>, b: Vec<bool>| a.into_iter().zip(b).map(|(a, b)| a && b).collect();
-        extract.joined = of_agents.reduce(both).unwrap_or_default();
-    }
+    extract.match_agents(&agents, joins);
     // Agents of one rank run only there.
     let ranks: Vec<Option<u32>> = match switches[..] {
         [one] => Agent::of_switch(one).into_iter().map(|agent| agent.rank).collect(),
@@ -188,7 +186,7 @@ fn extract<'c>(
     };
     let all = (0..extract.ctas).flat_map(|rank| agents.iter().enumerate().map(move |(i, block)| (rank, i, block)));
     for (rank, number, block) in all.filter(|(rank, number, _)| runs(*rank, *number)) {
-        extract.number = rank * agents.len() + number;
+        extract.agent = number;
         extract.rank = rank;
         extract.fills = ops_of(*block).any(|op| {
             let mut commits = false;
@@ -201,8 +199,6 @@ fn extract<'c>(
         extract.groups = created.first().map_or(1, |t| groups_of(t.ping_pong()));
         for group in 0..extract.groups {
             extract.group = group;
-            extract.loops_seen = 0;
-            extract.branches_seen = 0;
             extract.residents.next_agent();
             extract.stored = false;
             extract.has_turn = false;
@@ -233,16 +229,13 @@ struct Extract<'a, 'c> {
     storages: FxHashMap<(usize, usize), Array>,
     /// The number of steps of each iterator, and the value of each boolean.
     values: FxHashMap<usize, Expr>,
-    loops: Vec<loops::Common<'c>>,
-    branches: Vec<loops::Common<'c>>,
-    loops_seen: usize,
-    branches_seen: usize,
+    commons: Commons<'c>,
     residents: Residents<'c>,
     /// The number of CTAs that share pipelines, and the rank of the current one.
     ctas: usize,
     rank: usize,
     /// The index of the current agent.
-    number: usize,
+    agent: usize,
     /// The index of the current warpgroup of the agent, and their number. An agent without ping-pong counts as one
     /// warpgroup.
     group: u32,
@@ -260,9 +253,6 @@ struct Extract<'a, 'c> {
     relevant: FxHashSet<usize>,
     /// The outcome of all run-time tests of views.
     ready: bool,
-    /// For each loop in order, whether it is joined with its inner loop. A loop is joined only if it can be in all
-    /// agents.
-    joined: Vec<bool>,
 }
 
 impl<'a, 'c> Extract<'a, 'c> {
@@ -314,14 +304,11 @@ impl<'a, 'c> Extract<'a, 'c> {
             ping_pong,
             storages: FxHashMap::default(),
             values: FxHashMap::default(),
-            loops: vec![],
-            branches: vec![],
-            loops_seen: 0,
-            branches_seen: 0,
+            commons: Commons::default(),
             residents: Residents::default(),
             ctas,
             rank: 0,
-            number: 0,
+            agent: 0,
             group: 0,
             groups: 1,
             has_turn: false,
@@ -331,7 +318,6 @@ impl<'a, 'c> Extract<'a, 'c> {
             trips: vec![],
             relevant,
             ready,
-            joined: vec![],
         })
     }
 
@@ -614,7 +600,7 @@ impl<'a, 'c> Extract<'a, 'c> {
         let condition = match (loops::part_of_loop(op), self.trips.last()) {
             (Some(LoopPart::First), _) => !iteration,
             (Some(LoopPart::AllButLast), Some(trips)) => trips.clone() - iteration - 1,
-            _ => in_iterations(&self.common(op, false)?, iteration),
+            _ => in_iterations(&self.common(op)?.parameter, iteration),
         };
         let given: Vec<(usize, Var)> = (0..result_count(op))
             .filter(|&i| is_followed(result(op, i)))

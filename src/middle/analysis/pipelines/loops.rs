@@ -10,11 +10,10 @@
 //!
 //! Without joining, each trip count of one loop would have to be checked with each of the other.
 
-use super::{Extract, Fault, computed_alike, is_followed, is_iterator};
-use crate::analysis::{facts::Facts, producers::condition, tensor_map_ops::readiness};
+use super::{Extract, Fault, is_followed, is_iterator};
+use crate::analysis::facts::Facts;
 use crate::dialect::{
     arith::IntPredicate,
-    loops::always_runs,
     rt::*,
     upstream::{Arith, Scf},
 };
@@ -28,19 +27,12 @@ const MANY_RUNS: u64 = 4000;
 /// of up to eight stages, the outermost of three loops keeps four trips or more.
 const MANY_OPERATIONS: u64 = 4_000_000;
 
-/// A loop or branch that all agents execute.
-pub(super) struct Common<'c> {
-    op: OpRef<'c>,
-    parameter: Expr,
-}
-
 impl<'c> Extract<'_, 'c> {
     pub(super) fn counted(&mut self, op: OpRef<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
         let body = entry_block(region(op, 0)).ok_or((op, "loop has no body".to_string()))?;
-        let joined = self.joined.get(self.loops_seen) == Some(&true);
-        let trips = self.common(op, true)?;
+        let common = self.common(op)?;
+        let (trips, joined) = (common.parameter.clone(), common.joined);
         self.residents.counted(op, &trips);
-        let inner = self.loops_seen;
         // Loop-carried values that the protocol depends on become variables.
         let carried: Vec<(usize, Var)> = (0..result_count(op))
             .filter(|&i| is_followed(result(op, i)))
@@ -67,10 +59,10 @@ impl<'c> Extract<'_, 'c> {
             sets.push(Op::Set(var, next.into()));
         }
         inside.extend(sets);
-        if !joined {
+        let Some(inner) = joined else {
             out.push(Op::Loop { var: counter, trips, body: inside });
             return Ok(());
-        }
+        };
         for inside in inside {
             out.push(match inside {
                 Op::Loop { var, body, .. } => Op::Loop { var, trips: trips.clone(), body },
@@ -79,8 +71,8 @@ impl<'c> Extract<'_, 'c> {
             });
         }
         // Only the total number of iterations matters, so the inner loop's parameter is fixed.
-        if let Some(Common { parameter: Expr::Parameter(number), .. }) = self.loops.get(inner) {
-            self.program.parameters[*number].max = 0;
+        if let Expr::Parameter(number) = self.commons.all[inner].parameter {
+            self.program.parameters[number].max = 0;
         }
         Ok(())
     }
@@ -90,7 +82,7 @@ impl<'c> Extract<'_, 'c> {
         if !only_asks(op) {
             return Err((op, "pipeline ops after the condition of a loop are not supported".into()));
         }
-        let trips = self.common(op, true)?;
+        let trips = self.common(op)?.parameter.clone();
         let no_block = || (op, "loop has no block".to_string());
         let [before, after] = [0, 1].map(|i| entry_block(region(op, i)).ok_or_else(no_block));
         let (before, after) = (before?, after?);
@@ -133,75 +125,20 @@ impl<'c> Extract<'_, 'c> {
         Ok(())
     }
 
-    /// Whether each loop of a block, in program order, can be joined with its inner loop.
-    pub(super) fn joins_in(&self, block: Blk<'c>) -> Vec<bool> {
-        let mut joins = vec![];
-        for op in ops_of(block).filter(|o| self.relevant.contains(&op_key(*o))) {
-            if matches!(Scf::of(op), Some(Scf::For | Scf::While)) {
-                joins.push(self.hands_on(op));
-            }
-            let regions = match readiness(op) {
-                Some(_) => usize::from(!self.ready)..usize::from(!self.ready) + 1,
-                None => 0..region_count(op),
-            };
-            for block in regions.filter_map(|i| entry_block(region(op, i))) {
-                joins.extend(self.joins_in(block));
-            }
-        }
-        joins
-    }
-
-    /// Whether a loop only runs another loop, whose initial iterators are those with which it last ended.
-    fn hands_on(&self, op: OpRef<'c>) -> bool {
-        let Some(body) = entry_block(region(op, 0)).filter(|_| Scf::of(op) == Some(Scf::For)) else { return false };
+    /// The inner loop of a loop that only runs it, if its initial iterators are those with which it last ended.
+    pub(super) fn hands_on(&self, op: OpRef<'c>) -> Option<OpRef<'c>> {
+        let body = entry_block(region(op, 0)).filter(|_| Scf::of(op) == Some(Scf::For))?;
         let mut inside = ops_of(body).filter(|o| self.relevant.contains(&op_key(*o)));
-        let (Some(inner), None) = (inside.next(), inside.next()) else { return false };
+        let (Some(inner), None) = (inside.next(), inside.next()) else { return None };
         let is_loop = Scf::of(inner) == Some(Scf::For) || only_asks(inner);
         // Iterations of a joined loop have no place in one of the inner loops.
         let mut parts = false;
         walk(inner, &mut |o| parts |= part_of_loop(o).is_some());
-        let Some(last) = ops_of(body).last().filter(|_| is_loop && !parts) else { return false };
+        let last = ops_of(body).last().filter(|_| is_loop && !parts)?;
         let followed: Vec<usize> = (0..result_count(op)).filter(|&i| is_followed(result(op, i))).collect();
         let handed = carries(inner);
         let passes = |i: &usize| handed.contains(&(arg(body, i + 1), operand(last, *i)));
-        handed.len() == followed.len() && followed.iter().all(passes)
-    }
-
-    /// The parameter of a loop or branch, which all agents share. For a `while` loop, and for a loop whose bounds show
-    /// that it runs, it counts the trips after the first. Returns the trips of a `for` loop.
-    pub(super) fn common(&mut self, op: OpRef<'c>, is_loop: bool) -> Result<Expr, Fault<'c>> {
-        let stages = self.pipelines.values().map(|p| p.stages).max().unwrap_or(1);
-        let (list, seen) = if is_loop {
-            (&mut self.loops, &mut self.loops_seen)
-        } else {
-            (&mut self.branches, &mut self.branches_seen)
-        };
-        *seen += 1;
-        if let Some(other) = list.get(*seen - 1) {
-            let decides = |op| match Scf::of(op) {
-                Some(Scf::While) => condition(op).map(|last| operand(last, 0)).into_iter().collect(),
-                Some(Scf::For) => operands(op).take(3).collect(),
-                _ => operands(op).take(1).collect::<Vec<_>>(),
-            };
-            let (here, there) = (decides(op), decides(other.op));
-            let same = Scf::of(op) == Scf::of(other.op)
-                && here.len() == there.len()
-                && here.into_iter().zip(there).all(|(a, b)| computed_alike(a, b, 0));
-            let parameter = other.parameter.clone();
-            return if same { Ok(parameter) } else { Err((op, "agents run different loops or branches".into())) };
-        }
-        if self.number > 0 {
-            return Err((op, "agents run different loops or branches".into()));
-        }
-        let (name, most) = if is_loop { ("trips", 2 * stages + 2) } else { ("branch", 3) };
-        let most = most_trips(op, self.facts).map_or(most, |known| known.min(most));
-        // A joined loop runs if any of its inner loops does.
-        let joined = |number: usize| self.joined.get(number) == Some(&true);
-        let is_joined = joined(list.len()) || list.len().checked_sub(1).is_some_and(joined);
-        let least = i64::from(Scf::of(op) == Some(Scf::For) && !is_joined && always_runs(op));
-        let parameter = self.program.parameter(&format!("{name}{}", list.len()), most - least) + least;
-        list.push(Common { op, parameter: parameter.clone() });
-        Ok(parameter)
+        (handed.len() == followed.len() && followed.iter().all(passes)).then_some(inner)
     }
 
     /// Reduces the ranges of trip counts, outer loops first, until all combinations can be checked. If there are
@@ -224,7 +161,7 @@ impl<'c> Extract<'_, 'c> {
 }
 
 /// The largest trip count of an `scf.for` that the ranges of its bounds allow, if they are known.
-fn most_trips(op: OpRef<'_>, facts: &Facts) -> Option<i64> {
+pub(super) fn most_trips(op: OpRef<'_>, facts: &Facts) -> Option<i64> {
     if Scf::of(op) != Some(Scf::For) {
         return None;
     }

@@ -94,6 +94,10 @@ impl<'c> Extract<'_, 'c> {
         if let Some(trips) = self.residents.known.get(&ids) {
             return trips.clone();
         }
+        if let Some(trips) = self.trips_elsewhere(op, bounds) {
+            self.residents.known.insert(ids, trips.clone());
+            return trips;
+        }
         let around = self.trips.last();
         let found = self.residents.all.iter().enumerate().position(|(i, other)| {
             let alike = || other.bounds.iter().zip(bounds).all(|(a, b)| computed_alike(*a, b, 0));
