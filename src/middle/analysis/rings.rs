@@ -16,7 +16,7 @@ use crate::dialect::{
     rt::*,
     thread_scope::ThreadScope,
 };
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Whether an advance goes from the last stage to the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,27 +105,46 @@ pub fn pipeline_of<'c>(iterator: Val<'c>) -> Option<Val<'c>> {
     }
 }
 
-/// Whether the agent of `op` waits for a pipeline or arrives at it. If not, it needs no iterators of the pipeline.
-pub fn is_used_by_agent<'c>(op: OpRef<'c>, pipeline: Val<'c>) -> bool {
-    let agent = ThreadScope::of(op).and_then(|agent| entry_block(region(agent.op, agent.region)));
-    let mut used = agent.is_none();
-    for op in agent.into_iter().flat_map(ops_of) {
-        walk(op, &mut |o| used |= Handover::cast(o).is_some_and(|x| x.pipeline() == pipeline));
-    }
-    used
+/// The ways in which agents use pipelines. An agent is an op and the index of a region.
+#[derive(Default)]
+pub struct RingUses {
+    /// Agents and pipelines for which they wait or at which they arrive.
+    handed_over: FxHashSet<((usize, usize), usize)>,
+    /// Agents and pipelines with stages that something else than dots reads.
+    read: FxHashSet<((usize, usize), usize)>,
 }
 
-/// Whether, in the agent of `op`, only warpgroup dots read the stages of a pipeline.
-pub fn only_multiplied<'c>(op: OpRef<'c>, pipeline: Val<'c>) -> bool {
-    let agent = ThreadScope::of(op).and_then(|agent| entry_block(region(agent.op, agent.region)));
-    let mut only = agent.is_some();
-    for op in agent.into_iter().flat_map(ops_of) {
-        walk(op, &mut |o| {
-            let stage = StageOp::cast(o).filter(|s| pipeline_of(s.iterator()) == Some(pipeline));
-            only &= stage.is_none_or(|s| multiplied(s.index()));
+impl RingUses {
+    pub fn of(function: OpRef<'_>) -> Self {
+        let mut all = Self::default();
+        walk(function, &mut |op| {
+            if let Some(x) = Handover::cast(op) {
+                all.handed_over.extend(agents_around(op).map(|agent| (agent, key(x.pipeline()))));
+            }
+            if let Some(stage) = StageOp::cast(op).filter(|stage| !multiplied(stage.index())) {
+                if let Some(pipeline) = pipeline_of(stage.iterator()) {
+                    all.read.extend(agents_around(op).map(|agent| (agent, key(pipeline))));
+                }
+            }
         });
+        all
     }
-    only
+
+    /// Whether the agent of `op` waits for a pipeline or arrives at it. If not, it needs no iterators of the pipeline.
+    pub fn is_used_by_agent<'c>(&self, op: OpRef<'c>, pipeline: Val<'c>) -> bool {
+        agents_around(op).next().is_none_or(|agent| self.handed_over.contains(&(agent, key(pipeline))))
+    }
+
+    /// Whether, in the agent of `op`, only warpgroup dots read the stages of a pipeline.
+    pub fn only_multiplied<'c>(&self, op: OpRef<'c>, pipeline: Val<'c>) -> bool {
+        agents_around(op).next().is_some_and(|agent| !self.read.contains(&(agent, key(pipeline))))
+    }
+}
+
+/// The agents that contain an op, from the inside out.
+fn agents_around(op: OpRef<'_>) -> impl Iterator<Item = (usize, usize)> {
+    let scopes = std::iter::successors(ThreadScope::of(op), |scope| ThreadScope::of(scope.op));
+    scopes.map(|scope| (op_key(scope.op), scope.region))
 }
 
 /// Whether only TMA loads fill memory, or the stage with this number, and only dots read it.

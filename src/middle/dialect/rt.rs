@@ -245,17 +245,37 @@ pub fn segment(op: OpRef<'_>, index: usize) -> (usize, usize) {
     ((0..index).map(at).sum(), at(index))
 }
 /// The ops of a block, in order. During iteration, the current op may be erased, but not its successor.
-pub fn ops_of<'c>(block: Blk<'c>) -> impl Iterator<Item = OpRef<'c>> {
+pub fn ops_of(block: Blk<'_>) -> Ops<'_> {
     // SAFETY: `block` is alive.
-    let mut next = unsafe { mlirBlockGetFirstOperation(block.to_raw()) };
-    std::iter::from_fn(move || {
-        (!next.ptr.is_null()).then(|| {
-            let current = next;
+    Ops { block, next: unsafe { mlirBlockGetFirstOperation(block.to_raw()) } }
+}
+/// The iterator of [`ops_of`].
+#[derive(Clone)]
+pub struct Ops<'c> {
+    block: Blk<'c>,
+    next: MlirOperation,
+}
+impl<'c> Iterator for Ops<'c> {
+    type Item = OpRef<'c>;
+
+    fn next(&mut self) -> Option<OpRef<'c>> {
+        let current = self.next;
+        (!current.ptr.is_null()).then(|| {
             // SAFETY: `current` is alive: it was read before the caller could erase it.
-            next = unsafe { mlirOperationGetNextInBlock(current) };
+            self.next = unsafe { mlirOperationGetNextInBlock(current) };
             op_ref(current)
         })
-    })
+    }
+
+    /// Takes constant time if the block has a terminator.
+    fn last(self) -> Option<OpRef<'c>> {
+        // SAFETY: `block` is alive.
+        let end = unsafe { mlirBlockGetTerminator(self.block.to_raw()) };
+        if self.next.ptr.is_null() || end.ptr.is_null() {
+            return self.fold(None, |_, op| Some(op));
+        }
+        Some(op_ref(end))
+    }
 }
 /// The identity of the block of an op.
 pub fn block_of(op: OpRef<'_>) -> usize {

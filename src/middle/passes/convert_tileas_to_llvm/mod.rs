@@ -48,8 +48,13 @@ mod words;
 
 use crate::{
     analysis::{
-        choices::remark_on_choices, missed_remarks::remark_on_missed, portability::remark_on_portability, promises,
-        rings::RingPositions, timing::remark_on_timing, warps::warps_of,
+        choices::remark_on_choices,
+        missed_remarks::remark_on_missed,
+        portability::remark_on_portability,
+        promises,
+        rings::{RingPositions, RingUses},
+        timing::remark_on_timing,
+        warps::warps_of,
     },
     dialect::{
         attributes::{MAX_REGISTERS, MIN_BLOCKS, MULTIPLIES, NUM_CTAS, NUM_WARPS, NVVM_KERNEL, PORTABLE},
@@ -163,6 +168,7 @@ impl<'c, 'm> Lower<'c, 'm> {
                 ctas: NUM_CTAS.get(f.op()).and_then(|n| u32::try_from(n).ok()).unwrap_or(1).max(1),
                 launched_registers: MAX_REGISTERS.get(f.op()),
                 ring_positions: RingPositions::of(f.op()),
+                ring_uses: RingUses::of(f.op()),
                 entry,
                 barriers_used: 0,
                 multiplies: false,

@@ -115,7 +115,7 @@ impl<'c> Lower<'c, '_> {
         let bytes = stages(op.op(), op.pipeline())? * BARRIER;
         let first = self.scalar(op.op(), op.pipeline())?;
         let at @ Position { barrier, parity } = self.position(op.op(), op.iterator())?;
-        if !rings::is_used_by_agent(op.op(), op.pipeline()) {
+        if !self.function.ring_uses.is_used_by_agent(op.op(), op.pipeline()) {
             self.set_position(op.next(), at);
             return Ok(());
         }
@@ -275,7 +275,7 @@ impl<'c> Lower<'c, '_> {
         }
         let predicate = op.predicate().map(|p| self.scalar(op.op(), p)).transpose()?;
         let l = &self.l;
-        if !rings::only_multiplied(op.op(), op.pipeline()) {
+        if !self.function.ring_uses.only_multiplied(op.op(), op.pipeline()) {
             // The other lanes must have read the stage too. Dots read it for all lanes at once.
             l.order("bar.warp.sync -1;");
         }

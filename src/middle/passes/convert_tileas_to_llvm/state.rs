@@ -18,7 +18,7 @@ use super::{
     tensor_memory::TensorMemoryBase,
 };
 use crate::{
-    analysis::rings::RingPositions,
+    analysis::rings::{RingPositions, RingUses},
     dialect::{pass::context_of, rt::*},
 };
 use melior::{
@@ -73,6 +73,7 @@ pub(super) struct Function<'c> {
     pub launched_registers: Option<i64>,
     /// Whether iterators of rings wrap around when they step.
     pub ring_positions: RingPositions,
+    pub ring_uses: RingUses,
     pub entry: Blk<'c>,
     /// The number of hardware barriers assigned to agents and ping-pong so far.
     pub barriers_used: u64,
