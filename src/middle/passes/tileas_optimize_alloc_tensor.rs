@@ -32,6 +32,7 @@ use crate::{
 };
 use melior::Context;
 use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 
 /// Bytes of shared memory that a CTA may use to save barriers. Eight such CTAs fit on the smallest SM.
 const BARRIER_SAVING_BUDGET: u64 = 12 << 10;
@@ -126,21 +127,23 @@ fn accesses<'c>(storage: Val<'c>) -> Vec<OpRef<'c>> {
 
 fn collect<'c>(function: OpRef<'c>) -> Result<Vec<Storage<'c>>, Failed> {
     let mut number = FxHashMap::default();
+    // The last position in each op.
+    let mut ends = FxHashMap::default();
     let (mut allocations, mut barriers) = (vec![], vec![]);
     let mut next = 0;
     walk(function, &mut |o| {
         number.insert(op_key(o), next);
+        for around in std::iter::successors(Some(o), |o| parent_op(*o)) {
+            ends.insert(op_key(around), next);
+        }
         if BarrierOp::cast(o).is_some() && !REUSE.is_on(o) {
             barriers.push(next);
         }
         next += 1;
         allocations.extend(AllocTensorOp::cast(o));
     });
-    let end_of = |op: OpRef<'c>| {
-        let mut last = number[&op_key(op)];
-        walk(op, &mut |o| last = last.max(number[&op_key(o)]));
-        last
-    };
+    let end_of = |op: OpRef<'c>| ends[&op_key(op)];
+    let mut ends_of_rings = FxHashMap::default();
     allocations
         .into_iter()
         .map(|op| {
@@ -159,7 +162,9 @@ fn collect<'c>(function: OpRef<'c>) -> Result<Vec<Storage<'c>>, Failed> {
                 live.0 = live.0.min(number[&op_key(at)]);
                 live.1 = live.1.max(end_of(at));
             }
-            let end = end_of_ring(op);
+            let end = block_around(op.op())
+                .filter(|_| is_ring(op))
+                .and_then(|block| *ends_of_rings.entry(block_key(block)).or_insert_with(|| end_of_rings(block)));
             if let Some((_, end)) = end {
                 live.1 = end_of(end);
             }
@@ -170,7 +175,7 @@ fn collect<'c>(function: OpRef<'c>) -> Result<Vec<Storage<'c>>, Failed> {
             if uses(op.result()).iter().any(|(user, _)| TmemAllocateOp::cast(*user).is_some()) {
                 live.1 = end_of(function);
             }
-            let settled = barriers.iter().copied().find(|&b| b > live.1).unwrap_or(live.1);
+            let settled = barriers.get(barriers.partition_point(|&b| b <= live.1)).copied().unwrap_or(live.1);
             let scope = ThreadScope::of(op.op());
             let agent = scope.filter(|s| s.is_concurrent).map(|s| (op_key(s.op), s.region));
             // Columns instead of bytes for tensor memory.
@@ -186,16 +191,19 @@ fn collect<'c>(function: OpRef<'c>) -> Result<Vec<Storage<'c>>, Failed> {
         .collect()
 }
 
-/// Returns the consumer of a ring, and its last op that uses pipelines, which ends the ring's live range even if
-/// producers use the ring later in program order. Returns `None` for other storage.
-fn end_of_ring(op: AllocTensorOp<'_>) -> Option<((usize, usize), OpRef<'_>)> {
+/// Whether a storage is the ring of a pipeline.
+fn is_ring(op: AllocTensorOp<'_>) -> bool {
     let numbered = |user: OpRef<'_>| {
         MemDescSlotOp::cast(user).is_some_and(|s| defining_op(s.index()).is_some_and(|i| StageOp::cast(i).is_some()))
     };
-    if uses(op.result()).is_empty() || !uses(op.result()).into_iter().all(|(user, _)| numbered(user)) {
-        return None;
-    }
-    let switch = ops_of(block_around(op.op())?).find_map(AgentSwitchOp::cast)?;
+    let uses = uses(op.result());
+    !uses.is_empty() && uses.into_iter().all(|(user, _)| numbered(user))
+}
+
+/// Returns the consumer of the rings of a block, and its last op that uses pipelines, which ends their live ranges even
+/// if producers use them later in program order. Returns `None` if there are no agents.
+fn end_of_rings(block: Blk<'_>) -> Option<((usize, usize), OpRef<'_>)> {
+    let switch = ops_of(block).find_map(AgentSwitchOp::cast)?;
     // Dots into tensor memory that have emptied the ring are complete when the accumulator is full, for which consumers
     // wait.
     let mut releases = collect_ops(switch.op(), ConsumerReleaseOp::cast);
@@ -216,20 +224,10 @@ fn end(storages: &[Storage<'_>], offsets: &[u64]) -> u64 {
 
 /// Returns the offset of each storage, in order: the lowest one that does not overlap storage live at the same time.
 fn place<'c>(storages: &[Storage<'c>], live: impl Fn(&Storage<'c>) -> (usize, usize)) -> Vec<u64> {
-    let mut offsets: Vec<u64> = vec![];
-    for (i, s) in storages.iter().enumerate() {
+    let mut placed = Placed::default();
+    for s in storages {
         let mine = live(s);
-        let concurrent = |o: &Storage<'c>| match (o.agent, s.agent) {
-            (Some((op, region)), Some((other, mine))) => op == other && region != mine,
-            // A ring is in use as long as agents other than its consumer run, regardless of program order.
-            (Some(agent), None) => s.consumer.is_some_and(|consumer| consumer != agent),
-            (None, Some(agent)) => o.consumer.is_some_and(|consumer| consumer != agent),
-            (None, None) => false,
-        };
-        let meets = |o: &Storage<'c>| concurrent(o) || live(o).0 <= mine.1 && mine.0 <= live(o).1;
-        let mut taken: Vec<(u64, u64)> =
-            (0..i).filter(|&k| meets(&storages[k])).map(|k| (offsets[k], offsets[k] + storages[k].bytes)).collect();
-        taken.sort_unstable();
+        let taken = placed.meeting(s, mine);
         let mut at = 0;
         for (start, end) in taken {
             if at + s.bytes <= start {
@@ -237,7 +235,79 @@ fn place<'c>(storages: &[Storage<'c>], live: impl Fn(&Storage<'c>) -> (usize, us
             }
             at = at.max(end.next_multiple_of(s.alignment));
         }
-        offsets.push(at);
+        placed.add(s, mine, at);
     }
-    offsets
+    placed.offsets
+}
+
+/// Positions of a live range that [`Placed`] looks up together.
+const POSITIONS: usize = 256;
+
+/// The storages that have offsets.
+///
+/// A lookup examines those whose live ranges touch the same sections of the program. Agents and rings are few, and the
+/// bytes of each are merged. So the work is linear, unless many storages are live at the same time.
+#[derive(Default)]
+struct Placed {
+    offsets: Vec<u64>,
+    /// The live ranges and bytes.
+    ranges: Vec<((usize, usize), (u64, u64))>,
+    /// The storages by sections of the program.
+    sections: FxHashMap<usize, Vec<usize>>,
+    /// The bytes of the storages of each agent, and of the rings of each consumer.
+    of_agents: BTreeMap<(usize, usize), Bytes>,
+    rings: BTreeMap<(usize, usize), Bytes>,
+}
+
+impl Placed {
+    /// Returns the bytes of the storages that are live at the same time as `s`, in ascending order.
+    fn meeting(&self, s: &Storage<'_>, mine: (usize, usize)) -> Vec<(u64, u64)> {
+        let sections = (mine.0 / POSITIONS..=mine.1 / POSITIONS).filter_map(|i| self.sections.get(&i)).flatten();
+        let near = sections.map(|&k| &self.ranges[k]).filter(|(live, _)| live.0 <= mine.1 && mine.0 <= live.1);
+        let mut taken: Vec<(u64, u64)> = near.map(|(_, bytes)| *bytes).collect();
+        let mut add = |bytes: &Bytes| taken.extend(bytes.0.iter().map(|(start, end)| (*start, *end)));
+        match s.agent {
+            Some((op, mine)) => {
+                let others = self.of_agents.iter().filter(|((other, region), _)| *other == op && *region != mine);
+                others.for_each(|(_, bytes)| add(bytes));
+                // A ring is in use as long as agents other than its consumer run, regardless of program order.
+                self.rings.iter().filter(|(consumer, _)| **consumer != (op, mine)).for_each(|(_, bytes)| add(bytes));
+            }
+            None => {
+                let others = self.of_agents.iter().filter(|(agent, _)| s.consumer.is_some_and(|c| c != **agent));
+                others.for_each(|(_, bytes)| add(bytes));
+            }
+        }
+        taken.sort_unstable();
+        taken.dedup();
+        taken
+    }
+
+    fn add(&mut self, s: &Storage<'_>, live: (usize, usize), at: u64) {
+        let bytes = (at, at + s.bytes);
+        for section in live.0 / POSITIONS..=live.1 / POSITIONS {
+            self.sections.entry(section).or_default().push(self.offsets.len());
+        }
+        self.offsets.push(at);
+        self.ranges.push((live, bytes));
+        match (s.agent, s.consumer) {
+            (Some(agent), _) => self.of_agents.entry(agent).or_default().add(bytes),
+            (None, Some(consumer)) => self.rings.entry(consumer).or_default().add(bytes),
+            (None, None) => {}
+        }
+    }
+}
+
+/// Intervals of bytes that do not touch each other: their starts and ends.
+#[derive(Default)]
+struct Bytes(BTreeMap<u64, u64>);
+
+impl Bytes {
+    fn add(&mut self, (mut start, mut end): (u64, u64)) {
+        while let Some((&first, &last)) = self.0.range(..=end).next_back().filter(|(_, last)| **last >= start) {
+            self.0.remove(&first);
+            (start, end) = (start.min(first), end.max(last));
+        }
+        self.0.insert(start, end);
+    }
 }
