@@ -476,11 +476,19 @@ impl Program {
     /// A single check covers all values unless there are too many. The behavior of a loop depends most on the
     /// neighboring loops, in which a ring is filled before and after. The sample therefore contains all small values
     /// of every two neighbors while the other parameters are 0, 1 or 2, and all values of each parameter while the
-    /// others are 1. The size of the sample is linear in the number of parameters, as is the length of a run.
+    /// others are 1. The size of this sample is linear in the number of parameters, as is the length of a run.
+    ///
+    /// If that is too much, every third parameter has the same value. All small values of these three groups are
+    /// combined, so that every three neighbors have all of them. The size of this sample does not depend on the number
+    /// of parameters.
     fn boxes(&self) -> Vec<(Vec<i64>, Vec<i64>)> {
         let most: Vec<i64> = self.parameters.iter().map(|p| p.max).collect();
         if self.combinations() <= MOST_COMBINATIONS {
             return vec![(vec![0; most.len()], most)];
+        }
+        let length = self.longest_run().saturating_mul(most.len() as u64);
+        if length.saturating_mul((SMALL + 1) as u64) > MOST_OPERATIONS {
+            return in_groups(&most);
         }
         let mut boxes = vec![];
         for others in 0..=SMALL {
@@ -510,8 +518,30 @@ impl Program {
 /// Up to this number, all combinations of parameter values are checked.
 pub const MOST_COMBINATIONS: u64 = 20_000;
 
+/// The number of groups of parameters in a sample of constant size.
+const GROUPS: usize = 3;
+
+/// Up to about this number of operations, a sample has values for every two neighboring parameters.
+const MOST_OPERATIONS: u64 = 1_000_000;
+
 /// Maximum value of a parameter that is combined with others in a sample.
 const SMALL: i64 = 2;
+
+/// A sample in which every third parameter has the same value, as far as its maximum allows: all small values, and each
+/// value of one group while the others are 1.
+fn in_groups(most: &[i64]) -> Vec<(Vec<i64>, Vec<i64>)> {
+    let mut groups = vec![];
+    let most_small = [SMALL; GROUPS];
+    let _ = for_all(&[0; GROUPS], &most_small, |values| {
+        groups.push(values.to_vec());
+        Ok::<(), ()>(())
+    });
+    for value in SMALL + 1..=most.iter().copied().max().unwrap_or(0) {
+        groups.extend((0..GROUPS).map(|at| (0..GROUPS).map(|i| if i == at { value } else { 1 }).collect()));
+    }
+    let values = |group: Vec<i64>| most.iter().enumerate().map(|(i, most)| group[i % GROUPS].min(*most)).collect();
+    groups.into_iter().map(values).map(|values: Vec<i64>| (values.clone(), values)).collect()
+}
 
 /// Calls `check` for all lists of numbers between `least` and `most`, inclusive.
 fn for_all<E>(least: &[i64], most: &[i64], mut check: impl FnMut(&[i64]) -> Result<(), E>) -> Result<(), E> {
