@@ -2,13 +2,14 @@
 """Measures how compile time grows with the length of a program.
 
     benches/scaling.py [--tileiras FILE] [--before FILE] [--stages] [--ptxas FILE] [--gpu-name sm_NN] [--least N]
-                       [--doublings K] [--longest S] [--runs R] [KIND...]
+                       [--doublings K] [--ops LIST] [--longest S] [--runs R] [KIND...]
 
 Compiles generated programs with N, 2N, 4N, ... parts at -O3 to PTX and prints for each the processor time of the command in
 seconds (the minimum of R runs) and the exponent of its growth since half the length: 1 is linear, 2 quadratic. --before adds
 a second command, interleaved with the first. --stages adds a column for each stage before PTX, with the time up to that
 stage. --ptxas adds the assembler's time for the generated PTX. A column ends for a kind after the first time above --longest
-seconds. The kinds:
+seconds. --ops 100,1000,10000 chooses the parts so that programs have about these numbers of ops, whatever the kind. The
+time of an empty kernel is then part of the smallest rows only. The kinds:
 
     views       loads and stores through views with bounds checks, ordered by tokens
     loads       loads of tiles of 1024 elements, each added to an accumulator
@@ -234,6 +235,8 @@ KINDS |= {f"rings{depth}": lambda n, depth=depth: rings(n, depth) for depth in r
 # The numbers of parts in the first and the last row, for kinds that ignore the command line.
 SPANS = {"nested": (DEEPEST >> 3, DEEPEST), "tokens": (DEEPEST >> 3, DEEPEST), "products": (8, 64)}
 SPANS |= {f"rings{depth}": (1, 6) for depth in range(2, 6)}
+# The kinds whose last row is a limit of the language, or of shared memory.
+LIMITED = ("nested", "tokens", "rings")
 GROUPS = {"rings": [f"rings{depth}" for depth in range(2, 6)]}
 
 
@@ -295,6 +298,17 @@ def sizes(kind: str, least: int, doublings: int) -> list[int]:
     return steps if steps[-1] == most else [*steps, most]
 
 
+def ops(kind: str, parts: int) -> int:
+    """The number of lines with an op."""
+    return sum(line.strip() not in ("}", "} else {", "") for line in program(kind, parts).splitlines())
+
+
+def sizes_of_ops(kind: str, counts: list[int]) -> list[int]:
+    """The numbers of parts for about so many ops."""
+    one, two = ops(kind, 1), ops(kind, 2)
+    return [max(1, 1 + round((count - one) / (two - one))) for count in counts]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     root = pathlib.Path(__file__).resolve().parent.parent
@@ -305,6 +319,7 @@ def main() -> None:
     parser.add_argument("--gpu-name", default="sm_90")
     parser.add_argument("--least", type=int, default=1000)
     parser.add_argument("--doublings", type=int, default=3)
+    parser.add_argument("--ops", type=lambda text: [int(n) for n in text.split(",")])
     parser.add_argument("--longest", type=float, default=float("inf"))
     parser.add_argument("--runs", type=int, default=1)
     parser.add_argument("kinds", nargs="*", metavar="KIND", help=", ".join([*KINDS, *GROUPS]))
@@ -315,15 +330,19 @@ def main() -> None:
         parser.error(f"unknown kind: {', '.join(unknown)}")
     stages = [*STAGES, "ptx"] if arguments.stages else ["ptx"]
     titles = (["before"] if arguments.before else []) + stages + (["ptxas"] if arguments.ptxas else [])
-    print("| kind | parts " + "".join(f"| {t}, s | exponent " for t in titles) + "|")
-    print("|---|---" + "|---|---" * len(titles) + "|")
+    print("| kind | parts | ops " + "".join(f"| {t}, s | exponent " for t in titles) + "|")
+    print("|---|---|---" + "|---|---" * len(titles) + "|")
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         for kind in kinds:
             ours = [Column(arguments.tileiras, stage) for stage in stages]
             columns = [Column(arguments.before)] if arguments.before else []
             columns += ours + ([Column(arguments.ptxas, source=ours[-1])] if arguments.ptxas else [])
-            for parts in sizes(kind, arguments.least, arguments.doublings):
+            if arguments.ops and not kind.startswith(LIMITED):
+                rows = sizes_of_ops(kind, arguments.ops)
+            else:
+                rows = sizes(kind, arguments.least, arguments.doublings)
+            for parts in rows:
                 if ours[-1].is_over:
                     break
                 (folder / "program.mlir").write_text(program(kind, parts))
@@ -334,7 +353,7 @@ def main() -> None:
                         if not column.is_over:
                             column.measure(folder, arguments.gpu_name)
                 cells = "".join(column.cells(parts, arguments.longest) for column in columns)
-                print(f"| {kind} | {parts} {cells}|", flush=True)
+                print(f"| {kind} | {parts} | {ops(kind, parts)} {cells}|", flush=True)
 
 
 if __name__ == "__main__":
