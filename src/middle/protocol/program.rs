@@ -453,6 +453,11 @@ impl Program {
         self.parameters.iter().fold(1, |product: u64, p| product.saturating_mul(p.max.unsigned_abs() + 1))
     }
 
+    /// The number of ranges of parameter values that [`Program::check`] checks.
+    pub fn ranges(&self) -> usize {
+        self.boxes().len()
+    }
+
     /// The number of operations that all agents execute at the largest values of the parameters.
     pub fn longest_run(&self) -> u64 {
         let most: Vec<i64> = self.parameters.iter().map(|p| p.max).collect();

@@ -89,14 +89,23 @@ fn lengths_of_runs() {
 /// loops.
 #[test]
 fn many_loops_are_sampled() {
-    for count in [2, 40] {
+    for count in [2, 40, 400] {
         let right = loops_in_a_row(count, None);
-        assert_eq!(right.combinations() > tile_protocol::MOST_COMBINATIONS, count == 40);
+        assert_eq!(right.combinations() > tile_protocol::MOST_COMBINATIONS, count > 2);
         accepted(&right);
-        for forgets in (0..count).step_by(13) {
+        for forgets in (0..count).step_by(1 + count / 3) {
             refused(&loops_in_a_row(count, Some(forgets)));
         }
     }
+}
+
+/// The sample of a long program does not grow with it, so the work is linear.
+#[test]
+fn samples_of_long_programs_are_bounded() {
+    let ranges = |count| loops_in_a_row(count, None).ranges();
+    assert_eq!(ranges(2), 1);
+    assert!(ranges(60) > ranges(40));
+    assert_eq!(ranges(400), ranges(1600));
 }
 
 #[test]
