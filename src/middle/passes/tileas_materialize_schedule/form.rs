@@ -19,10 +19,13 @@ use crate::{
     },
     dialect::{
         attributes::{AHEAD, MATERIALIZED, STAGE},
+        behaviour,
         dot_plan::DotPlan,
         nv_tileaa,
+        nv_tileas::AsyncWaitOp,
         pass::{Failed, fail},
         rt::*,
+        upstream::Scf,
     },
 };
 use melior::Context;
@@ -88,7 +91,7 @@ fn order(around: OpRef<'_>) -> Result<(), Failed> {
     let Some((last, ops)) = ops.split_last() else { return Ok(()) };
     let place: FxHashMap<usize, usize> = ops.iter().enumerate().map(|(i, o)| (op_key(*o), i)).collect();
     // The operations of the same block that each one needs, itself or in its regions.
-    let needs: Vec<Vec<usize>> = ops
+    let mut needs: Vec<Vec<usize>> = ops
         .iter()
         .map(|op| {
             let mut all = vec![];
@@ -99,8 +102,16 @@ fn order(around: OpRef<'_>) -> Result<(), Failed> {
             all
         })
         .collect();
-    let mut timed: Vec<(i64, usize)> =
-        (0..ops.len()).filter_map(|i| Some((schedule::time(ops[i], around)?, i))).collect();
+    let times: Vec<Option<i64>> = ops.iter().map(|op| schedule::time(*op, around)).collect();
+    lead_inner_loops(ops, &times, &mut needs);
+    // The wait behind an inner loop, until its copies are complete.
+    let mut waits: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
+    for (i, needed) in needs.iter().enumerate().filter(|(i, _)| AsyncWaitOp::cast(ops[*i]).is_some()) {
+        if let Some(first) = needed.first().filter(|first| needed.iter().all(|other| other == *first)) {
+            waits.entry(*first).or_default().push(i);
+        }
+    }
+    let mut timed: Vec<(i64, usize)> = (0..ops.len()).filter_map(|i| Some((times[i]?, i))).collect();
     timed.sort_unstable();
     let mut ordered: Vec<usize> = vec![];
     let mut done: FxHashSet<usize> = FxHashSet::default();
@@ -110,6 +121,8 @@ fn order(around: OpRef<'_>) -> Result<(), Failed> {
         while let Some((op, is_ready)) = work.pop() {
             if is_ready {
                 ordered.push(op);
+                let waits = waits.get(&op).into_iter().flatten();
+                ordered.extend(waits.filter(|wait| done.insert(**wait)));
             } else if done.insert(op) {
                 work.push((op, true));
                 work.extend(needs[op].iter().filter(|n| !done.contains(n)).rev().map(|n| (*n, false)));
@@ -120,4 +133,44 @@ fn order(around: OpRef<'_>) -> Result<(), Failed> {
         move_before(ops[i], *last);
     }
     Ok(())
+}
+
+/// Lets inner loops need the operations that [`expand`] has put before them: a barrier, the stores of resident tiles,
+/// and copies. The schedule does not contain these operations. They stay together and in order, so that between the
+/// barrier and the loop, nothing else uses the shared memory of the rings.
+fn lead_inner_loops(ops: &[OpRef<'_>], times: &[Option<i64>], needs: &mut [Vec<usize>]) {
+    let mut lead: Vec<usize> = vec![];
+    for (i, op) in ops.iter().enumerate() {
+        if Scf::of(*op) != Some(Scf::For) {
+            let acts = result_count(*op) == 0 || behaviour::uses_shared_memory(*op);
+            let leads = times[i].is_none() && acts && AsyncWaitOp::cast(*op).is_none();
+            lead.extend(leads.then_some(i));
+            continue;
+        }
+        let (Some(&first), Some(&end)) = (lead.first(), lead.last()) else { continue };
+        // What they need comes before the first of them.
+        let operands: Vec<usize> = lead.iter().flat_map(|l| &needs[*l]).copied().collect();
+        for pair in lead.windows(2) {
+            needs[pair[1]].push(pair[0]);
+        }
+        let before: Vec<usize> =
+            operands.into_iter().filter(|n| *n < first || !follows_any(needs, *n, &lead)).collect();
+        needs[first].extend(before);
+        needs[i].push(end);
+        lead.clear();
+    }
+}
+
+/// Whether an operation is one of `others`, or needs one of them, directly or not. All are behind the first of them.
+fn follows_any(needs: &[Vec<usize>], op: usize, others: &[usize]) -> bool {
+    let (mut seen, mut work) = (FxHashSet::default(), vec![op]);
+    while let Some(op) = work.pop() {
+        if others.contains(&op) {
+            return true;
+        }
+        if op > others[0] && seen.insert(op) {
+            work.extend(&needs[op]);
+        }
+    }
+    false
 }
