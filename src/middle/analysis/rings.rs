@@ -121,10 +121,9 @@ impl RingUses {
             if let Some(x) = Handover::cast(op) {
                 all.handed_over.extend(agents_around(op).map(|agent| (agent, key(x.pipeline()))));
             }
-            if let Some(stage) = StageOp::cast(op).filter(|stage| !multiplied(stage.index())) {
-                if let Some(pipeline) = pipeline_of(stage.iterator()) {
-                    all.read.extend(agents_around(op).map(|agent| (agent, key(pipeline))));
-                }
+            let stage = StageOp::cast(op).filter(|stage| !multiplied(stage.index()));
+            if let Some(pipeline) = stage.and_then(|stage| pipeline_of(stage.iterator())) {
+                all.read.extend(agents_around(op).map(|agent| (agent, key(pipeline))));
             }
         });
         all

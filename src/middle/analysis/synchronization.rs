@@ -190,6 +190,10 @@ struct Judge<'c> {
     /// Rings with stage numbers, in the order of their first access.
     rings: Vec<usize>,
     numbered: FxHashSet<usize>,
+    /// The accesses of each ring.
+    of_rings: FxHashMap<usize, Vec<usize>>,
+    /// The nodes that define each tracked value.
+    definitions: FxHashMap<u32, Vec<u32>>,
     /// The node of each barrier op.
     barriers: FxHashMap<usize, u32>,
     /// Whether a node's barrier is treated as absent.
@@ -225,30 +229,36 @@ impl<'c> Judge<'c> {
                 rings.push(ring);
             }
         }
+        let mut of_rings: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
+        for (i, access) in accesses.iter().enumerate() {
+            if let Some((ring, _)) = access.access.ring {
+                of_rings.entry(ring).or_default().push(i);
+            }
+        }
+        let mut definitions: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+        for (n, node) in graph.nodes.iter().enumerate() {
+            let mut define = |value: u32| definitions.entry(value).or_default().push(n as u32);
+            match &node.action {
+                Action::Compute(op, _) => results(*op).filter_map(|v| graph.number(v)).for_each(define),
+                Action::Move(moved) => moved.iter().for_each(|(_, to)| define(*to)),
+                _ => {}
+            }
+        }
         let barrier = |(n, node): (usize, &graph::Node<'c>)| match node.action {
             Action::Barrier(op) => Some((op_key(op), n as u32)),
             _ => None,
         };
         let barriers = graph.nodes.iter().enumerate().filter_map(barrier).collect();
         let gone = vec![false; graph.nodes.len()];
-        Self { accesses, rings, numbered, barriers, gone, conflicts: BTreeMap::new() }
+        Self { accesses, rings, numbered, of_rings, definitions, barriers, gone, conflicts: BTreeMap::new() }
     }
 
     /// Returns the flow of the pairs of a ring, with or without the scalars that number its stages.
     fn flow_of(&self, graph: &Graph<'c>, ring: usize, with_scalars: bool) -> Flow {
-        let of_ring = || self.accesses.iter().filter(|a| a.access.ring.is_some_and(|(r, _)| r == ring));
+        let of_ring = || self.of_rings[&ring].iter().map(|i| &self.accesses[*i]);
         let slots = of_ring().filter_map(|a| a.access.ring?.1).filter(|_| with_scalars);
         let scalars = graph.sources_of(slots);
-        let defines = |(n, node): (usize, &graph::Node<'c>)| {
-            let is_scalar = |v: Val<'c>| graph.number(v).is_some_and(|n| scalars.contains(&n));
-            let defines = match &node.action {
-                Action::Compute(op, _) => results(*op).any(is_scalar),
-                Action::Move(moved) => moved.iter().any(|(_, to)| scalars.contains(to)),
-                _ => false,
-            };
-            defines.then_some(n as u32)
-        };
-        let defined = graph.nodes.iter().enumerate().filter_map(defines);
+        let defined = scalars.iter().filter_map(|value| self.definitions.get(value)).flatten().copied();
         let extent = graph.extent(of_ring().map(|a| a.node).chain(defined)).expect("a ring has accesses");
         Flow::new(Pairs::OfRing(ring), scalars, extent)
     }

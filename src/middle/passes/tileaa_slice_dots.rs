@@ -52,6 +52,7 @@ use melior::{
     Context,
     ir::{Region, RegionLike, Type, operation::OperationLike, r#type::IntegerType},
 };
+use rustc_hash::FxHashMap;
 
 /// The desired number of pipeline stages: one is multiplied, one is in flight, one is spare.
 const WANTED: u64 = 3;
@@ -81,6 +82,7 @@ impl RustPass for SliceDots {
             }
         });
         let facts = Facts::of(op);
+        let mut warps = FxHashMap::default();
         for op in loops {
             // Slices are meant for rings.
             if DotPlan::around(op).is_some() || Fallback::around(op) == Fallback::Synchronous {
@@ -88,7 +90,9 @@ impl RustPass for SliceDots {
             }
             let Some(found) = Loop::find(op) else { continue };
             let function = std::iter::successors(Some(op), |o| parent_op(*o)).find(|o| FuncOp::cast(*o).is_some());
-            let threads = 32 * for_products(function.unwrap_or(op), Some(target), WARPS).unsigned_abs();
+            let function = function.unwrap_or(op);
+            let of_function = || for_products(function, Some(target), WARPS);
+            let threads = 32 * warps.entry(op_key(function)).or_insert_with(of_function).unsigned_abs();
             let deeper = found.factor(shared, &facts);
             let Some(factor) = deeper.max(found.factor_for_registers(threads, &facts)) else { continue };
             cx.stat_add(stat::NUM_SLICED, 1);

@@ -417,27 +417,32 @@ enum Before {
 }
 
 fn shared_memory_before(op: OpRef<'_>) -> Before {
-    let mut function = op;
-    while let Some(p) = parent_op(function) {
-        if behaviour::is_loop(p) {
+    let mut around = std::iter::successors(parent_op(op), |o| parent_op(*o));
+    if around.any(behaviour::is_loop) {
+        return Before::Used;
+    }
+    let mut found = Before::Unused;
+    let mut inner = op;
+    while let Some(block) = block_around(inner).filter(|_| nv_tileaa::FuncOp::cast(inner).is_none()) {
+        if ops_of(block).take_while(|o| *o != inner).any(|o| is_used(o, &mut found)) {
             return Before::Used;
         }
-        if nv_tileaa::FuncOp::cast(function).is_some() {
-            break;
-        }
-        function = p;
+        let Some(parent) = parent_op(inner) else { break };
+        inner = parent;
     }
-    let (mut before, mut found) = (true, Before::Unused);
-    walk(function, &mut |o| {
-        before &= o != op;
-        if !before || !behaviour::uses_shared_memory(o) {
-            return;
-        }
-        if region_count(o) == 0 {
-            found = Before::Used;
-        } else if (ReduceOp::cast(o).is_some() || ScanOp::cast(o).is_some()) && found == Before::Unused {
-            found = Before::Reduced;
-        }
-    });
     found
+}
+
+/// Whether an op or an op nested in it uses shared memory, apart from reductions and scans, which are noted in `found`.
+fn is_used(op: OpRef<'_>, found: &mut Before) -> bool {
+    if behaviour::uses_shared_memory(op) {
+        if region_count(op) == 0 {
+            return true;
+        }
+        if ReduceOp::cast(op).is_some() || ScanOp::cast(op).is_some() {
+            *found = Before::Reduced;
+        }
+    }
+    let inside = (0..region_count(op)).filter_map(|i| entry_block(region(op, i))).flat_map(ops_of);
+    inside.into_iter().any(|o| is_used(o, found))
 }
