@@ -209,6 +209,8 @@ struct Judged<'c> {
     scope: u32,
     /// Whether all pipelines have ended when the access happens.
     is_behind: OnceCell<bool>,
+    /// Whether it conflicts with no access of the function, in any order, wherever they are.
+    is_alone: bool,
 }
 
 impl<'c> Judge<'c> {
@@ -218,8 +220,10 @@ impl<'c> Judge<'c> {
             node,
             scope,
             is_behind: OnceCell::new(),
+            is_alone: false,
         };
-        let accesses: Vec<Judged<'c>> = graph.accesses.iter().zip(&graph.places).map(judged).collect();
+        let mut accesses: Vec<Judged<'c>> = graph.accesses.iter().zip(&graph.places).map(judged).collect();
+        find_alone(&mut accesses);
         let mut rings = vec![];
         let mut numbered = FxHashSet::default();
         for access in accesses.iter().map(|a| &a.access).filter(|a| !a.pipelined) {
@@ -284,6 +288,10 @@ impl<'c> Judge<'c> {
             a if a.asynchronous => Progress::Open,
             a => a.work.map_or(Progress::Done, |work| Progress::Work(work, OPEN_WORK)),
         }
+    }
+
+    fn is_alone(&self, access: u32) -> bool {
+        self.accesses[access as usize].is_alone
     }
 
     fn is_gone(&self, node: u32) -> bool {
@@ -370,6 +378,36 @@ impl<'c> Judge<'c> {
             && *other.is_behind.get_or_init(|| is_after_pipelines(other.access.op))
     }
 }
+
+/// Finds the accesses that conflict with no other one, so that flows need not follow them. The copies into the stages of
+/// pipelines and the dots that read them are such accesses, unless other storage has the same bytes.
+///
+/// Accesses are compared by kind, of which there are few: the rings of loops in a row are at the same bytes.
+fn find_alone(accesses: &mut [Judged<'_>]) {
+    let kind_of = |a: &SharedAccess<'_>| (a.bytes, [a.write, a.pipelined, a.by_threads, a.turn.is_some()]);
+    let mut kinds: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+    for (i, access) in accesses.iter().enumerate() {
+        kinds.entry(kind_of(&access.access)).or_default().push(i);
+    }
+    if kinds.len() > MOST_KINDS {
+        return;
+    }
+    let conflict = |(a, [a_writes, a_pipelined, a_threads, a_turn]): &((u64, u64), [bool; 4]),
+                    (b, [b_writes, b_pipelined, b_threads, b_turn]): &((u64, u64), [bool; 4])| {
+        let overlap = a.0 < b.1 && b.0 < a.1 && (*a_writes || *b_writes);
+        // The pipeline orders two of its accesses, unless both are by threads that own a stage.
+        let ordered = *a_pipelined && *b_pipelined && !(*a_turn && *b_turn) && !(*a_threads || *b_threads);
+        overlap && !ordered
+    };
+    let all: Vec<_> = kinds.keys().copied().collect();
+    for (kind, members) in kinds {
+        let is_alone = all.iter().all(|other| !conflict(&kind, other));
+        members.into_iter().for_each(|i| accesses[i].is_alone = is_alone);
+    }
+}
+
+/// The number of kinds of accesses up to which they are compared.
+const MOST_KINDS: usize = 1024;
 
 /// Whether the pipeline's barriers do not order two accesses of stages: both are by threads that own the stage at the
 /// time, up to the dot that reads the threads' writes.

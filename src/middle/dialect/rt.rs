@@ -277,6 +277,12 @@ impl<'c> Iterator for Ops<'c> {
         Some(op_ref(end))
     }
 }
+/// The ops before an op in its block, nearest first.
+pub fn ops_before<'c>(op: OpRef<'c>) -> impl Iterator<Item = OpRef<'c>> {
+    // SAFETY: the op is alive.
+    let before = |op: OpRef<'c>| unsafe { super::ffi::mlirxOperationPrev(op.to_raw()) };
+    std::iter::successors(Some(op), move |op| Some(before(*op)).filter(|o| !o.ptr.is_null()).map(op_ref)).skip(1)
+}
 /// The identity of the block of an op.
 pub fn block_of(op: OpRef<'_>) -> usize {
     // SAFETY: `op` is alive.

@@ -422,13 +422,12 @@ fn shared_memory_before(op: OpRef<'_>) -> Before {
         return Before::Used;
     }
     let mut found = Before::Unused;
-    let mut inner = op;
-    while let Some(block) = block_around(inner).filter(|_| nv_tileaa::FuncOp::cast(inner).is_none()) {
-        if ops_of(block).take_while(|o| *o != inner).any(|o| is_used(o, &mut found)) {
+    let around = std::iter::successors(Some(op), |o| parent_op(*o));
+    for inner in around.take_while(|o| nv_tileaa::FuncOp::cast(*o).is_none()) {
+        // In a row of loops, the previous one is enough.
+        if ops_before(inner).any(|o| is_used(o, &mut found)) {
             return Before::Used;
         }
-        let Some(parent) = parent_op(inner) else { break };
-        inner = parent;
     }
     found
 }

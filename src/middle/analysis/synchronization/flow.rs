@@ -8,7 +8,8 @@
 //! [`MAX_STATES`], and a pending access: the accesses of the flow, times the stages of the ring, times the ages of a
 //! group ([`MAX_AGE`]). Facts end at barriers, and scalars are dropped after their last use. The number of facts is
 //! therefore linear in the number of nodes, whatever the loops around them. The flow of a ring is confined to the
-//! outermost ops that use the ring.
+//! outermost ops that use the ring. An access of an agent that no barrier stops is followed to the end of the agent;
+//! accesses that conflict with none are not followed.
 
 use super::{
     Judge, MAX_AGE, Pending, Progress,
@@ -173,6 +174,7 @@ impl Flow {
         let state = self.after(graph, node, fact.state);
         if let Action::Access(access) = here.action
             && self.concerns(judge, access)
+            && !judge.is_alone(access)
         {
             let slot = judge.slot_of(access).and_then(|v| self.known(graph, fact.state, v));
             let me = Pending { access, slot, progress: judge.start_of(access), scope: here.scope };
