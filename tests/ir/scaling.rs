@@ -212,7 +212,7 @@ fn product_nests(size: usize, depth: usize, products: usize, rows: usize) -> Str
 }
 
 /// `tileas-check-synchronization` propagates facts over nodes. Nesting does not add facts, and rings multiply them at
-/// most by the number of rings.
+/// most by the number of rings. Consecutive loops add as many facts as nodes.
 fn synchronization_is_checked_in_few_steps() {
     let facts = |depth, products, rows| {
         let name = format!("nest{depth}_{products}_{rows}");
@@ -227,6 +227,10 @@ fn synchronization_is_checked_in_few_steps() {
     }
     let by_products = [1, 2, 4].map(|products| facts(2, products, 1));
     assert!(by_products.windows(2).all(|pair| pair[1] <= 5 * pair[0]), "{by_products:?}");
+    // The accesses of one ring are alike in consecutive loops of agents, of which one thread issues the dots.
+    let of_loops = |rows| counted(&format!("row{rows}"), &product_nests(64, 1, 1, rows), "sm_90", "num-facts");
+    let by_loops = [8, 16, 32].map(of_loops);
+    assert!(by_loops.windows(2).all(|pair| 10 * pair[1] <= 22 * pair[0]), "{by_loops:?}");
     // Consecutive nests share neither rings nor scalars.
     let by_rows = [1, 4, 16].map(|rows| facts(2, 1, rows));
     assert!(by_rows.windows(2).all(|pair| pair[1] <= 5 * pair[0]), "{by_rows:?}");

@@ -211,6 +211,8 @@ struct Judged<'c> {
     is_behind: OnceCell<bool>,
     /// Whether it conflicts with no access of the function, in any order, wherever they are.
     is_alone: bool,
+    /// The first access that conflicts with the same later ones. Flows follow it instead.
+    representative: u32,
 }
 
 impl<'c> Judge<'c> {
@@ -221,9 +223,11 @@ impl<'c> Judge<'c> {
             scope,
             is_behind: OnceCell::new(),
             is_alone: false,
+            representative: 0,
         };
         let mut accesses: Vec<Judged<'c>> = graph.accesses.iter().zip(&graph.places).map(judged).collect();
         find_alone(&mut accesses);
+        find_representatives(&mut accesses);
         let mut rings = vec![];
         let mut numbered = FxHashSet::default();
         for access in accesses.iter().map(|a| &a.access).filter(|a| !a.pipelined) {
@@ -288,6 +292,10 @@ impl<'c> Judge<'c> {
             a if a.asynchronous => Progress::Open,
             a => a.work.map_or(Progress::Done, |work| Progress::Work(work, OPEN_WORK)),
         }
+    }
+
+    fn representative_of(&self, access: u32) -> u32 {
+        self.accesses[access as usize].representative
     }
 
     fn is_alone(&self, access: u32) -> bool {
@@ -403,6 +411,29 @@ fn find_alone(accesses: &mut [Judged<'_>]) {
     for (kind, members) in kinds {
         let is_alone = all.iter().all(|other| !conflict(&kind, other));
         members.into_iter().for_each(|i| accesses[i].is_alone = is_alone);
+    }
+}
+
+/// Finds the representatives of the accesses of stages: [`Judge::decide`] sees no difference between two such accesses
+/// of one agent that have the same bytes, threads and kind of work.
+fn find_representatives(accesses: &mut [Judged<'_>]) {
+    let mut first: FxHashMap<_, Vec<usize>> = FxHashMap::default();
+    for i in 0..accesses.len() {
+        let Judged { access: a, scope, .. } = &accesses[i];
+        let mut representative = i;
+        if a.pipelined && a.turn.is_none() {
+            let flags = [a.write, a.by_threads, a.asynchronous, a.by_first_warp];
+            let alike = first.entry((a.bytes, flags, *scope, a.ring.map(|(ring, _)| ring))).or_default();
+            let same = |k: &&usize| {
+                let b = &accesses[**k].access;
+                a.work == b.work && a.part == b.part && a.place == b.place
+            };
+            match alike.iter().find(same) {
+                Some(k) => representative = *k,
+                None => alike.push(i),
+            }
+        }
+        accesses[i].representative = representative as u32;
     }
 }
 

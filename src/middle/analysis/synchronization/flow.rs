@@ -8,8 +8,8 @@
 //! [`MAX_STATES`], and a pending access: the accesses of the flow, times the stages of the ring, times the ages of a
 //! group ([`MAX_AGE`]). Facts end at barriers, and scalars are dropped after their last use. The number of facts is
 //! therefore linear in the number of nodes, whatever the loops around them. The flow of a ring is confined to the
-//! outermost ops that use the ring. An access of an agent that no barrier stops is followed to the end of the agent;
-//! accesses that conflict with none are not followed.
+//! outermost ops that use the ring. No barrier stops the accesses of stages by agents, so they reach the end of the
+//! agent. Of those that are alike, one is followed, and none if it conflicts with no access of the function.
 
 use super::{
     Judge, MAX_AGE, Pending, Progress,
@@ -180,7 +180,10 @@ impl Flow {
             let me = Pending { access, slot, progress: judge.start_of(access), scope: here.scope };
             match fact.pending {
                 Some(earlier) => judge.meet(self.pairs, earlier, me),
-                None => self.send(graph, node, state, Some(me)),
+                None => {
+                    let access = judge.representative_of(access);
+                    self.send(graph, node, state, Some(Pending { access, ..me }));
+                }
             }
         }
         let Some(pending) = fact.pending else { return self.send(graph, node, state, None) };
