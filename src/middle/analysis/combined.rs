@@ -19,9 +19,12 @@ pub struct Combined {
 const EXCHANGE: u64 = 64;
 /// The cost if there is no plan: the tile is converted first.
 const CONVERSION: u64 = 1 << 20;
+/// The number of values up to which the uses of a tile are followed. Sums of all tiles of a long program use each of them.
+const MOST_VALUES: usize = 512;
 
 impl Combined {
-    /// Collects the combined dimensions of `v`, through elementwise ops and ops that rename its dimensions.
+    /// Collects the combined dimensions of `v`, through elementwise ops and ops that rename its dimensions. Follows the
+    /// first [`MOST_VALUES`] values.
     pub fn of(v: Val<'_>) -> Self {
         let mut found = Self::default();
         let Some(t) = Tensor::of_value(v) else { return found };
@@ -31,6 +34,9 @@ impl Combined {
         while let Some((v, dims)) = work.pop() {
             if !seen.insert(key(v)) {
                 continue;
+            }
+            if seen.len() > MOST_VALUES {
+                break;
             }
             for (user, _) in uses(v) {
                 found.follow(user, v, &dims, &mut work);
