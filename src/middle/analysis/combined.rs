@@ -19,7 +19,7 @@ pub struct Combined {
 const EXCHANGE: u64 = 64;
 /// The cost if there is no plan: the tile is converted first.
 const CONVERSION: u64 = 1 << 20;
-/// The number of values up to which the uses of a tile are followed. Sums of all tiles of a long program use each of them.
+/// The number of values up to which the uses of a tile are followed. Sums of all tiles of a long program use each one.
 const MOST_VALUES: usize = 512;
 
 impl Combined {

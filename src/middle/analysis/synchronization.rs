@@ -387,7 +387,7 @@ impl<'c> Judge<'c> {
     }
 }
 
-/// Finds the accesses that conflict with no other one, so that flows need not follow them. The copies into the stages of
+/// Finds the accesses that conflict with no other one, so that flows need not follow them. The copies into stages of
 /// pipelines and the dots that read them are such accesses, unless other storage has the same bytes.
 ///
 /// Accesses are compared by kind, of which there are few: the rings of loops in a row are at the same bytes.

@@ -95,7 +95,7 @@ impl<'c> Extract<'_, 'c> {
         Ok(&self.commons.all[*number])
     }
 
-    /// The trip count of a loop that the current agent lacks, with these bounds, in the same loops and branches as `op`.
+    /// The trip count of a loop that the current agent lacks, with these bounds, in the loops and branches around `op`.
     pub(super) fn trips_elsewhere(&self, op: OpRef<'c>, bounds: [Val<'c>; 2]) -> Option<Expr> {
         let Commons { all, numbers } = &self.commons;
         let mut outer = std::iter::successors(parent_op(op), |o| parent_op(*o));

@@ -9,7 +9,7 @@
 //! group ([`MAX_AGE`]). Facts end at barriers, and scalars are dropped after their last use. The number of facts is
 //! therefore linear in the number of nodes, whatever the loops around them. The flow of a ring is confined to the
 //! outermost ops that use the ring. No barrier stops the accesses of stages by agents, so they reach the end of the
-//! agent. Of those that are alike, one is followed, and none if it conflicts with no access of the function.
+//! agent. Of like accesses one is followed, and none if they conflict with no access of the function.
 
 use super::{
     Judge, MAX_AGE, Pending, Progress,
