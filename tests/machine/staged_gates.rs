@@ -50,6 +50,8 @@ const GATES: &[StagedGate] = &[
     StagedGate { program: Gate { transposed: false, ..WIDE.program }, target: "sm_121", ..WIDE },
     StagedGate { program: BYTES, ..SQUARE },
     StagedGate { program: Gate { element: "f8E4M3FN", ..BYTES }, ..SQUARE },
+    StagedGate { program: Gate { transposed: false, ..BYTES }, ..SQUARE },
+    StagedGate { program: Gate { element: "f8E4M3FN", transposed: false, ..BYTES }, ..SQUARE },
     StagedGate { program: Gate { tile: (128, 256, 128), stages: 2, ..BYTES }, ..WIDE },
     StagedGate { program: Gate { tile: (128, 128, 32), element: "tf32", ..SQUARE.program }, ..SQUARE },
 ];

@@ -24,12 +24,21 @@ fn tiles_of_other_extents() {
     }
 }
 
-/// `ldmatrix` transposes 16-bit elements.
+/// `ldmatrix` transposes 16-bit elements and, by 16x16, 8-bit elements.
 fn either_order_in_memory() {
     for element in [Number::F16, Number::Bf16] {
         for turned in [[true, false], [false, true], [true, true], [false, false]] {
             let kind = Kind { element, turned, n: 64, ..RAGGED };
             kind.multiplied_from_stages(&kind.usual());
+        }
+    }
+    let bytes = Kind { element: Number::I8, sum: Number::I32, mode: "signed signed", ..RAGGED };
+    for kind in [bytes, Kind { element: Number::E4m3, ..RAGGED }, Kind { element: Number::E5m2, ..RAGGED }] {
+        for turned in [[true, false], [true, true], [false, false]] {
+            for (m, n, k) in [(64, 64, 32), (128, 32, 64)] {
+                let kind = Kind { turned, m, n, k, ..kind };
+                kind.multiplied_from_stages(&kind.usual());
+            }
         }
     }
 }

@@ -224,6 +224,23 @@ mod tests {
         assert_eq!(out[5][2].to_le_bytes(), out[5][0].to_le_bytes());
     }
 
+    /// The words are fragments of operand B of `mma.m16n8k32` with its K along the rows of memory: lane `4 g + t` has
+    /// bytes `4 t` to `4 t + 3` of column `g`. Two matrices are the two words of K, and the two words of a matrix are
+    /// the same of two instructions. CUTLASS's `Copy_Traits` of this instruction describe the same lanes and bytes.
+    #[test]
+    fn m16n16_gives_fragments_of_bytes() {
+        let element = |k: usize, n: usize| (7 * k + 13 * n) as u8;
+        let rows: Rows = (0..32).map(|k| std::array::from_fn(|n| element(k, n))).collect();
+        let out = load(LoadMatrix { format: MatrixFormat::B8, count: 2, transpose: true }, &rows);
+        for (lane, words) in out.iter().enumerate() {
+            let (g, t) = (lane / 4, lane % 4);
+            for (half, right) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+                let wanted = std::array::from_fn(|j| element(16 * half + 4 * t + j, 8 * right + g));
+                assert_eq!(words[2 * half + right].to_le_bytes(), wanted, "lane {lane}");
+            }
+        }
+    }
+
     #[test]
     fn packed_formats_expand_into_bytes() {
         let mut row = [0u8; 16];

@@ -264,10 +264,11 @@ fn moves(op: OpRef<'_>) -> bool {
 }
 
 /// Whether instructions of a unit read operands of `bits` bits that are contiguous along M or N, in a layout that TMA
-/// writes. `ldmatrix` transposes 16-bit elements for `mma.sync`.
+/// writes. `ldmatrix` transposes 16-bit elements for `mma.sync`, and 8-bit elements on targets that the plan checks
+/// (`SyncKernel::byte_matrices`).
 pub fn reads_mn_major(unit: Unit, bits: u32) -> bool {
     if unit == Unit::Sync {
-        return bits == 16;
+        return matches!(bits, 8 | 16);
     }
     let mut rows = tile_mma::ROWS.iter().filter(|r| r.unit == unit && r.container == bits && r.lowering.is_some());
     rows.any(|r| r.majors.contains(&Major::Mn))

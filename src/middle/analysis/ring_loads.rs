@@ -50,7 +50,7 @@ use crate::dialect::{
     layouts::{Tensor, storage_bits},
     nv_tileas::{AllocTensorOp, ConvertLayoutOp, MemDescType, ReduceOp, ScanOp},
     rt::*,
-    shared_memory::{memdesc_bytes, padded_bytes, storage_type},
+    shared_memory::{loaded_matrices, memdesc_bytes, padded_bytes, storage_type},
     types::integer_width,
 };
 use rustc_hash::FxHashMap;
@@ -109,7 +109,7 @@ impl<'c> Candidates<'c> {
         if width > 32 && !step.is_some_and(|s| (1..1 << 32).contains(&s)) {
             return None;
         }
-        let loads: Vec<RingLoad<'c>> = ops_of(body).filter_map(|load| RingLoad::of(load, op, body)).collect();
+        let loads: Vec<RingLoad<'c>> = ops_of(body).filter_map(|load| RingLoad::of(load, (op, body), target)).collect();
         let dots: Vec<AnyDot<'c>> = ops_of(body).filter_map(AnyDot::cast).collect();
         let taken = |v: Val<'c>| Tensor::of_value(v).map_or(0, |t| words(t.element, register_bits(v).unwrap_or(0)));
         let may_share = tile_mma::shared_memory_unit(target).is_none();
@@ -122,7 +122,8 @@ impl<'c> Candidates<'c> {
         for dot in dots.iter().filter(|d| is_short(d)) {
             if !residents.iter().any(|r| r.dots.iter().any(|other| other.op() == dot.op())) {
                 let needed = accumulators + taken(dot.lhs()) > HELD_WORDS;
-                residents.extend(Resident::of(*dot, op, &dots).map(|resident| Resident { needed, ..resident }));
+                residents
+                    .extend(Resident::of(*dot, op, (&dots, target)).map(|resident| Resident { needed, ..resident }));
             }
         }
         (!loads.is_empty()).then_some(Self { op, loads, residents, may_share })
@@ -143,7 +144,7 @@ impl<'c> Candidates<'c> {
 }
 
 impl<'c> RingLoad<'c> {
-    fn of(op: OpRef<'c>, parent: OpRef<'c>, body: Blk<'c>) -> Option<Self> {
+    fn of(op: OpRef<'c>, (parent, body): (OpRef<'c>, Blk<'c>), target: &Target) -> Option<Self> {
         let load = PlainLoad::of(op)?;
         let [(user, _)] = uses(load.value)[..] else { return None };
         let convert = ConvertLayoutOp::cast(user)?;
@@ -158,8 +159,11 @@ impl<'c> RingLoad<'c> {
         let (from, to) = (tensor.layout()?, Tensor::of_value(convert.result())?.layout()?);
         let shape = tensor.tile_shape();
         let run = Run { low: shape.field(load.dim).ok()?.0, log2: load.vector.ilog2() };
-        let options =
-            SharedOptions { ldmatrix: true, run: Some(run), ..SharedOptions::new(storage_bits(tensor.element)) };
+        let options = SharedOptions {
+            ldmatrix: loaded_matrices(target),
+            run: Some(run),
+            ..SharedOptions::new(storage_bits(tensor.element))
+        };
         let plan = plan_shared(&from, &to, &shape, &options).ok()?;
         plan.store.runs(&from, &shape, load.dim, load.vector, load.bytes)?;
         let desc = storage_type(op, &tensor.shape, tensor.element, plan.layout.bases()).ok()?;
@@ -172,7 +176,7 @@ impl<'c> RingLoad<'c> {
 impl<'c> Resident<'c> {
     /// Returns `None` unless the left operand of `dot` is converted to its layout before the loop, for this dot
     /// and others of the loop alone.
-    fn of(dot: AnyDot<'c>, parent: OpRef<'c>, all: &[AnyDot<'c>]) -> Option<Self> {
+    fn of(dot: AnyDot<'c>, parent: OpRef<'c>, (all, target): (&[AnyDot<'c>], &Target)) -> Option<Self> {
         let (mut v, mut views) = (dot.lhs(), vec![]);
         let dots: Vec<AnyDot<'c>> = all.iter().filter(|d| d.lhs() == v).copied().collect();
         if uses(v).len() != dots.len() {
@@ -196,7 +200,8 @@ impl<'c> Resident<'c> {
         views.reverse();
         let tensor = Tensor::of_value(convert.source())?;
         let (from, to) = (tensor.layout()?, Tensor::of_value(convert.result())?.layout()?);
-        let options = SharedOptions { ldmatrix: true, ..SharedOptions::new(storage_bits(tensor.element)) };
+        let options =
+            SharedOptions { ldmatrix: loaded_matrices(target), ..SharedOptions::new(storage_bits(tensor.element)) };
         let plan = plan_shared(&from, &to, &tensor.tile_shape(), &options).ok()?;
         let op = convert.op();
         let desc = storage_type(op, &tensor.shape, tensor.element, plan.layout.bases()).ok()?;

@@ -19,8 +19,8 @@ use super::{
 };
 use melior::ir::Type;
 use tile_layout::{
-    AccessMode, Direction, Layout, ScaleFactors, Shape, SharedAccess, SharedLayout, SharedOptions, TensorMemory,
-    plan_shared,
+    AccessMode, Direction, Layout, Matrices, ScaleFactors, Shape, SharedAccess, SharedLayout, SharedOptions,
+    TensorMemory, plan_shared,
 };
 use tile_targets::{Feature, Target};
 
@@ -163,10 +163,17 @@ pub fn access_plan(
     direction: Direction,
     target: &Target,
 ) -> Option<tile_layout::Result<SharedAccess>> {
-    // Every target has `ldmatrix`.
-    let matrix = direction == Direction::Load || target.has(Feature::Stmatrix);
+    let matrices = match direction {
+        Direction::Load => loaded_matrices(target),
+        Direction::Store => Matrices::halves(target.has(Feature::Stmatrix)),
+    };
     let bits = storage_bits(desc.element_type());
-    Some(SharedAccess::new(layout, &shared_layout(desc)?, bits, direction, matrix))
+    Some(SharedAccess::with_matrices(layout, &shared_layout(desc)?, bits, direction, matrices))
+}
+
+/// The matrices that `ldmatrix` loads. Every target has `ldmatrix` of 16-bit elements.
+pub fn loaded_matrices(target: &Target) -> Matrices {
+    if target.has(Feature::MatrixB8) { Matrices::Bytes } else { Matrices::Halves }
 }
 
 /// Returns the same storage with `stages` stages.

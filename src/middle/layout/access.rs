@@ -14,6 +14,14 @@
 //! whenever the tile of one matrix divides the map from slots to offsets on the left. In that tile, lane bits 0 and 1
 //! select the word within a row and lane bits 2 to 4 select the row. In a transposed matrix, lane bits 2 to 4 select
 //! the element within a row.
+//!
+//! Matrices of bytes are transposed by 16x16. A word holds four rows of a column, lane bits 0 and 1 select among the
+//! four words of a column, and lane bits 2 to 4 select among eight columns. A lane gets two words of each matrix, eight
+//! columns apart:
+//!
+//! ```text
+//! memory: 16 rows of K with 16 columns     register: byte j of word r of lane 4 g + t is row 4 t + j, column g + 8 r
+//! ```
 
 use crate::bank::{WORD_LOG2, phase_wavefronts};
 use crate::error::{LayoutError, Result};
@@ -131,7 +139,38 @@ pub enum AccessMode {
     /// `ld.shared` / `st.shared` of `elements` consecutive elements.
     Vector { elements: u32 },
     /// `ldmatrix` / `stmatrix` of 1, 2 or 4 matrices. Each gives a lane one 32-bit word of `elements` elements.
+    /// Transposed matrices of bytes are twice as large: there are 1 or 2, and each gives a lane two words.
     Matrix { matrices: u32, elements: u32, transposed: bool },
+}
+
+impl AccessMode {
+    /// The rows of a matrix, each with its own address.
+    pub fn matrix_rows(self) -> Option<u32> {
+        match self {
+            Self::Vector { .. } => None,
+            Self::Matrix { elements: 4, transposed: true, .. } => Some(16),
+            Self::Matrix { .. } => Some(8),
+        }
+    }
+}
+
+/// The matrix instructions that an access may use. `ldmatrix` and `stmatrix` of 16-bit elements also move rows of 16
+/// bytes of other elements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, PartialOrd, Ord)]
+pub enum Matrices {
+    #[default]
+    None,
+    /// Matrices of 16-bit elements.
+    Halves,
+    /// These, and loads that transpose matrices of bytes.
+    Bytes,
+}
+
+impl Matrices {
+    /// Matrices of 16-bit elements, if `allowed`.
+    pub fn halves(allowed: bool) -> Self {
+        if allowed { Self::Halves } else { Self::None }
+    }
 }
 
 /// The bytes (or round numbers) that each bit of the thread number contributes, combined by XOR.
@@ -181,7 +220,7 @@ pub struct SharedAccess {
     pub direction: Direction,
     pub mode: AccessMode,
     /// The byte offset that the thread supplies: of its vector, or of a matrix row (lane `8 * i + r` supplies row `r`
-    /// of matrix `i`).
+    /// of matrix `i`, or lane `16 * i + r` if matrices have 16 rows).
     pub address: ThreadBases,
     /// The round number of the thread; all zero if rounds depend on registers only. An instruction executes in round
     /// `instruction.round ^ round(thread)`.
@@ -201,7 +240,7 @@ pub struct SharedAccess {
 
 impl SharedAccess {
     /// Returns the cheapest plan that stores `layout` to, or loads it from, a tile in `shared`, all in one round.
-    /// `matrix` allows `ldmatrix` or `stmatrix`.
+    /// `matrix` allows `ldmatrix` or `stmatrix` of 16-bit elements.
     pub fn new(
         layout: &Layout,
         shared: &SharedLayout,
@@ -209,7 +248,18 @@ impl SharedAccess {
         direction: Direction,
         matrix: bool,
     ) -> Result<Self> {
-        Self::in_rounds(layout, shared, elem_log2_bytes(elem_bits)?, direction, matrix, 0)
+        Self::with_matrices(layout, shared, elem_bits, direction, Matrices::halves(matrix))
+    }
+
+    /// Like [`SharedAccess::new`], with any matrix instructions.
+    pub fn with_matrices(
+        layout: &Layout,
+        shared: &SharedLayout,
+        elem_bits: u32,
+        direction: Direction,
+        matrices: Matrices,
+    ) -> Result<Self> {
+        Self::in_rounds(layout, shared, elem_log2_bytes(elem_bits)?, direction, matrices, 0)
     }
 
     /// Like [`SharedAccess::new`], but the top `round_bits` of an offset are the number of the round that reuses the
@@ -219,16 +269,16 @@ impl SharedAccess {
         shared: &SharedLayout,
         eb: u32,
         direction: Direction,
-        matrix: bool,
+        matrices: Matrices,
         round_bits: u32,
     ) -> Result<Self> {
         let offsets = Offsets::new(layout, shared, eb, direction, round_bits)?;
         let mut best = offsets.vector();
-        if matrix {
-            for transposed in [false, true] {
-                if let Some(plan) = offsets.matrix(transposed).filter(|plan| plan.cost() < best.cost()) {
-                    best = plan;
-                }
+        let bytes = (matrices == Matrices::Bytes && direction == Direction::Load).then(|| offsets.byte_matrix());
+        let halves = [false, true].into_iter().filter(|_| matrices != Matrices::None);
+        for plan in halves.map(|transposed| offsets.matrix(transposed)).chain(bytes).flatten() {
+            if plan.cost() < best.cost() {
+                best = plan;
             }
         }
         Ok(best)
@@ -297,6 +347,14 @@ impl SharedAccess {
     pub fn distinct_xors(&self) -> usize {
         self.instructions.iter().map(|i| i.xor).collect::<std::collections::BTreeSet<_>>().len()
     }
+}
+
+/// The registers that a lane gets from one matrix.
+struct MatrixWords {
+    /// Register bits that number the elements of a word.
+    elements: Vec<u64>,
+    /// Register bits that number the words.
+    words: Vec<u64>,
 }
 
 /// The map from slots to element offsets, with the data that vector and matrix plans share.
@@ -439,26 +497,54 @@ impl Offsets {
         let start = |start: u64| if transposed { start } else { start ^ combine(&flips, self.offset(start)) };
         let mut rows: Vec<u64> = if transposed { vec![self.offset(flips[0])] } else { Vec::new() };
         rows.extend((0..5).filter(|i| !lanes_along_row.contains(i)).map(|i| self.lane[i]));
-        let starts: Vec<u64> = free.iter().map(|&f| start(f)).collect();
+        let free = free.iter().map(|&f| start(f)).collect();
+        self.of_rows(transposed, MatrixWords { elements: flips, words: vec![] }, rows, free)
+    }
+
+    /// The plan of `ldmatrix` that transposes matrices of bytes.
+    fn byte_matrix(&self) -> Option<SharedAccess> {
+        // A row of 16 bytes is along lane bits 2 to 4 and one register bit.
+        if self.eb != 0 || self.guard.lane != 0 || self.lane[2..5] != [1, 2, 4] {
+            return None;
+        }
+        let kept: Vec<u64> = self.kept.iter().map(|&i| self.registers[i as usize]).collect();
+        let along = LinearMap::new(kept, 64).ok()?.solve(1 << 3).filter(|_| self.within > 3)?;
+        let along = self.kept.iter().enumerate().fold(0, |r, (i, &bit)| r | (along >> i & 1) << bit);
+        // The bytes of a word come from four rows.
+        let mut free = self.beyond(ROW_LOG2);
+        if free.len() < WORD_LOG2 as usize {
+            return None;
+        }
+        let elements: Vec<u64> = free.drain(..WORD_LOG2 as usize).collect();
+        let rows = elements.iter().map(|&r| self.offset(r)).chain(self.lane[..2].iter().copied()).collect();
+        self.of_rows(true, MatrixWords { elements, words: vec![along] }, rows, free)
+    }
+
+    /// The plan of matrices whose rows have the offset bases `rows`. `free` are the register bits that select a matrix.
+    fn of_rows(&self, transposed: bool, of: MatrixWords, mut rows: Vec<u64>, free: Vec<u64>) -> Option<SharedAccess> {
+        let row = ROW_LOG2 - self.eb;
         let others = self.warp.iter().chain(&self.block).copied();
-        let anywhere = rows.iter().copied().chain(others).chain(starts.iter().map(|&s| self.offset(s)));
+        let anywhere = rows.iter().copied().chain(others).chain(free.iter().map(|&s| self.offset(s)));
         // Everything outside the matrix must preserve whole rows, and the rows of one instruction must be in one
         // round.
         if anywhere.into_iter().any(|o| o & low_mask(row) != 0) || rows.iter().any(|&o| self.round_of(o) != 0) {
             return None;
         }
-        let (same, later): (Vec<u64>, Vec<u64>) = starts.iter().partition(|&&s| self.round_of(self.offset(s)) == 0);
-        let together: Vec<u64> = same.iter().take(2).copied().collect();
-        let free: Vec<u64> = same.iter().skip(2).chain(&later).copied().collect();
+        let (same, later): (Vec<u64>, Vec<u64>) = free.iter().partition(|&&s| self.round_of(self.offset(s)) == 0);
+        // 32 lanes give the addresses of rows.
+        let most = (WARP_SIZE.ilog2() as usize).saturating_sub(rows.len());
+        let together: Vec<u64> = same.iter().take(most).copied().collect();
+        let free: Vec<u64> = same.iter().skip(most).chain(&later).copied().collect();
         rows.extend(together.iter().map(|&s| self.offset(s)));
         rows.resize(5, 0);
-        let (matrices, elements) = (1u32 << together.len(), 1u32 << word);
-        let (flips, together) = (&flips, &together);
+        let (matrices, elements) = (1u32 << together.len(), 1u32 << of.elements.len());
+        let (of, together) = (&of, &together);
         let registers = |start: u64| {
-            let words = (0..u64::from(matrices)).map(move |m| start ^ combine(together, m));
+            let matrices = (0..u64::from(matrices)).map(move |m| start ^ combine(together, m));
+            let words = matrices.flat_map(|m| (0..1u64 << of.words.len()).map(move |w| m ^ combine(&of.words, w)));
             words
                 .flat_map(|w| (0..u64::from(elements)).map(move |e| (w, e)))
-                .map(|(w, e)| (w ^ combine(flips, e)) as u32)
+                .map(|(w, e)| (w ^ combine(&of.elements, e)) as u32)
         };
         let starts = (0..1u64 << free.len()).map(|g| combine(&free, g));
         let instructions = starts.map(|s| (s, registers(s).collect())).collect();
@@ -483,7 +569,7 @@ impl Offsets {
         // The lanes that supply an address: all that the guard admits, or the rows of the matrices.
         let active = |l: u64| match mode {
             AccessMode::Vector { .. } => l & self.guard.lane == 0 && combine(&round.lane, l) == 0,
-            AccessMode::Matrix { matrices, .. } => l < 8 * u64::from(matrices),
+            AccessMode::Matrix { matrices, .. } => l < u64::from(mode.matrix_rows().unwrap_or(0)) * u64::from(matrices),
         };
         let address_of = |l: u64| active(l).then(|| combine(&address.lane, l));
         let addresses: Vec<Option<u64>> = (0..WARP_SIZE.into()).map(address_of).collect();

@@ -166,7 +166,9 @@ mod tensor_copy;
 mod tensor_memory;
 mod warpgroup;
 
-pub use access::{AccessMode, Direction, Instruction, SharedAccess, SharedLayout, ThreadBases, elem_log2_bytes};
+pub use access::{
+    AccessMode, Direction, Instruction, Matrices, SharedAccess, SharedLayout, ThreadBases, elem_log2_bytes,
+};
 pub use bank::{
     BANK_BITS, PHASE_LOG2, WORD_LOG2, conflict_degree, global_sectors, phase_lane_bits, phase_wavefronts, wavefronts,
 };

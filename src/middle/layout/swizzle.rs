@@ -33,7 +33,7 @@
 //! function of the element. It is chosen to vanish on the vectors, then on the lanes, then on the warps of both sides
 //! if possible, so that a round is a subset of every thread's registers.
 
-use crate::access::{Direction, SharedAccess, SharedLayout, elem_log2_bytes};
+use crate::access::{Direction, Matrices, SharedAccess, SharedLayout, elem_log2_bytes};
 use crate::bank::{PHASE_LOG2, WORD_LOG2, phase_lane_bits};
 use crate::error::{LayoutError, Result};
 use crate::layout::{Input, Layout};
@@ -73,8 +73,8 @@ pub struct SharedOptions {
     pub elem_bits: u32,
     /// The largest buffer, in bytes.
     pub max_bytes: u64,
-    /// Whether `ldmatrix` may be used (sm_75 and later).
-    pub ldmatrix: bool,
+    /// The matrices that `ldmatrix` may load.
+    pub ldmatrix: Matrices,
     /// Whether `stmatrix` may be used (sm_90 and later).
     pub stmatrix: bool,
     /// Elements that must be contiguous in shared memory as they are along a dimension of the tile, because one
@@ -92,7 +92,7 @@ pub struct Run {
 impl SharedOptions {
     /// Options without matrix instructions and without a limit on the buffer.
     pub fn new(elem_bits: u32) -> Self {
-        Self { elem_bits, max_bytes: u64::MAX, ldmatrix: false, stmatrix: false, run: None }
+        Self { elem_bits, max_bytes: u64::MAX, ldmatrix: Matrices::None, stmatrix: false, run: None }
     }
 }
 
@@ -108,6 +108,7 @@ enum Form {
     Vector,
     Matrix,
     MatrixTransposed,
+    BytesTransposed,
 }
 
 impl<'a> Side<'a> {
@@ -137,6 +138,14 @@ impl<'a> Side<'a> {
         (Subspace::span(row.iter().copied()).dim() == row.len()).then_some(row)
     }
 
+    /// The elements along a row of a matrix of bytes that `ldmatrix` transposes: lanes, and one of the registers that
+    /// follow the word. Returns the possible rows.
+    fn byte_rows(&self, eb: u32) -> Vec<Vec<u64>> {
+        let (lane, words) = (self.layout.lane(), self.layout.register().get(WORD_LOG2 as usize..).unwrap_or_default());
+        let rows = words.iter().filter(|_| eb == 0).map(|&r| lane[2..5].iter().copied().chain([r]).collect());
+        rows.filter(|row: &Vec<u64>| Subspace::span(row.iter().copied()).dim() == row.len()).collect()
+    }
+
     fn phase(&self, low: &[u64], word: &[u64], eb: u32, form: Form) -> Subspace {
         let lane = self.layout.lane();
         let mut phase: Subspace = word.iter().copied().collect();
@@ -152,6 +161,9 @@ impl<'a> Side<'a> {
             }
             Form::MatrixTransposed => {
                 phase.extend(low.iter().chain(&self.layout.register()[..1]).chain(&lane[..2]).copied());
+            }
+            Form::BytesTransposed => {
+                phase.extend(low.iter().chain(&self.layout.register()[..2]).chain(&lane[..1]).copied());
             }
         }
         phase
@@ -206,27 +218,31 @@ pub fn plan_shared(src: &Layout, dst: &Layout, shape: &Shape, options: &SharedOp
             candidates.push(problem.basis(&widest[..length], Form::Vector, Form::Vector));
         }
     }
+    let ldmatrix = options.ldmatrix != Matrices::None;
     for (transposed, form) in [(false, Form::Matrix), (true, Form::MatrixTransposed)] {
         let row = |side: &Side, allowed: bool| {
             side.matrix_row(eb, transposed).filter(|row| allowed && row.len() <= within as usize)
         };
-        if let Some(low) = row(&problem.to, options.ldmatrix) {
+        if let Some(low) = row(&problem.to, ldmatrix) {
             candidates.push(problem.basis(&low, Form::Vector, form));
         }
         if let Some(low) = row(&problem.from, options.stmatrix) {
             candidates.push(problem.basis(&low, form, Form::Vector));
-            if row(&problem.to, options.ldmatrix).is_some_and(|other| other == low) {
+            if row(&problem.to, ldmatrix).is_some_and(|other| other == low) {
                 candidates.push(problem.basis(&low, form, form));
             }
         }
         // A transposing conversion can use both kinds, because the rows of one side are the columns of the other.
         let other = if transposed { Form::Matrix } else { Form::MatrixTransposed };
         let crossed = problem.to.matrix_row(eb, !transposed);
-        if let Some(low) =
-            row(&problem.from, options.stmatrix && options.ldmatrix).filter(|l| Some(l) == crossed.as_ref())
-        {
+        if let Some(low) = row(&problem.from, options.stmatrix && ldmatrix).filter(|l| Some(l) == crossed.as_ref()) {
             candidates.push(problem.basis(&low, form, other));
         }
+    }
+
+    if options.ldmatrix == Matrices::Bytes {
+        let rows = problem.to.byte_rows(eb).into_iter().filter(|low| low.len() <= within as usize);
+        candidates.extend(rows.map(|low| problem.basis(&low, Form::Vector, Form::BytesTransposed)));
     }
 
     let run: Vec<u64> = options.run.into_iter().flat_map(|r| (r.low..r.low + r.log2).map(|bit| 1 << bit)).collect();
@@ -250,7 +266,7 @@ pub fn plan_shared(src: &Layout, dst: &Layout, shape: &Shape, options: &SharedOp
         let (source, target) = (padded(src, Vec::new()), padded(dst, relative));
         let access =
             |l: &Layout, direction, matrix| SharedAccess::in_rounds(l, &layout, eb, direction, matrix, round_bits);
-        let store = access(&source, Direction::Store, options.stmatrix)?;
+        let store = access(&source, Direction::Store, Matrices::halves(options.stmatrix))?;
         let load = access(&target, Direction::Load, options.ldmatrix)?;
         let plan = SharedPlan { bytes: 1 << (within + eb), rounds: 1 << round_bits, layout, store, load };
         // Conflicts and address arithmetic break ties between plans of equal cost.

@@ -7,8 +7,8 @@
 //!    warp reads `(m + n) k` elements from shared memory for `m n k` multiplications. A dot is split only by rows if
 //!    its result, without moving between threads, is the left operand of another dot or is reduced along its rows. A
 //!    warp then has whole rows, and neither the second dot nor the reduction needs other warps.
-//! 3. `ldmatrix` transposes 16-bit elements on the way from shared memory. Operands of other widths that are
-//!    contiguous along M or N would be read one element at a time. To avoid that, the rows or columns of an
+//! 3. `ldmatrix` transposes 16-bit elements on the way from shared memory, and bytes on targets with `matrix-b8`.
+//!    Other operands that are contiguous along M or N would be read one element at a time. To avoid that, the rows or columns of an
 //!    instruction are spaced apart: a thread then owns the neighbors in between too and reads them at once
 //!    ([`FragmentStride`]).
 //! 4. The layouts of the accumulator and the operands follow. Conversions connect them to the rest of the program;
@@ -40,7 +40,7 @@ use melior::{Context, ir::Type};
 use rustc_hash::FxHashSet;
 use tile_layout::{DotShape, FragmentStride, Multiplier, Operand, TensorMemory, warpgroup_accumulator, warpgroup_left};
 use tile_mma::{Element, Unit};
-use tile_targets::Target;
+use tile_targets::{Feature, Target};
 
 #[derive(Clone, Default)]
 pub struct AssignDotLayouts;
@@ -229,6 +229,7 @@ impl<'c> Assign<'c> {
             .ok_or_else(|| fail(op, "the instruction does not accumulate in registers"))?;
         let product = DotShape::new(&lhs.tile_shape(), &rhs.tile_shape(), &acc.tile_shape()).map_err(error)?;
         let grid = product.arrange(multiplier, self.warps, rows);
+        let apart = if self.transposes(multiplier, lhs.element) { FragmentStride::default() } else { apart };
         let layout = product.accumulator(multiplier, grid, apart).map_err(error)?;
         let mut layouts = vec![
             product.operand(multiplier, &layout, Operand::A).map_err(error)?,
@@ -254,6 +255,12 @@ impl<'c> Assign<'c> {
         }
         b.set_after(op);
         relayout_result(&b, op, dot.result(), &layout)
+    }
+
+    /// Whether `ldmatrix` transposes the operands of an instruction.
+    fn transposes(&self, multiplier: Multiplier, element: Type<'c>) -> bool {
+        let bytes = matches!(multiplier, Multiplier::Matrix(shape) if shape.per_word() == 4);
+        bytes && bit_width(element) == Some(8) && self.target.has(Feature::MatrixB8)
     }
 
     /// Returns the instruction with block scales for a plain dot of 8-bit floats. All scales are one, so that the

@@ -50,14 +50,15 @@ use crate::{
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         remark::{self, remark},
         rt::*,
-        shared_memory::{Stored, storage_type, store_all, vector_of},
+        shared_memory::{Stored, loaded_matrices, storage_type, store_all, vector_of},
         target::target,
     },
     pass_descriptor,
 };
 use melior::Context;
 use tile_layout::{
-    Conversion, ConvertOptions, Layout, PartsPlan, Shape, SharedOptions, SharedPlan, ShufflePlan, convert, register_map,
+    Conversion, ConvertOptions, Layout, Matrices, PartsPlan, Shape, SharedOptions, SharedPlan, ShufflePlan, convert,
+    register_map,
 };
 
 #[derive(Clone, Default)]
@@ -88,7 +89,8 @@ impl RustPass for MaterializeConvertLayout {
                 } else if replicate::concerns(op) {
                     replicate::materialize(op, barrier_first, context)?
                 } else {
-                    Move::of(op, context)?.materialize(barrier_first, (warps_at(op)?, limit), &mut moves)?
+                    let limits = (warps_at(op)?, limit, loaded_matrices(target));
+                    Move::of(op, context)?.materialize(barrier_first, limits, &mut moves)?
                 };
             }
             merge::merge(function.op(), target);
@@ -160,7 +162,7 @@ impl<'c> Move<'c> {
     fn materialize(
         self,
         barrier_first: bool,
-        (warps, limit): (u64, Limit),
+        (warps, limit, matrices): (u64, Limit, Matrices),
         more: &mut Vec<OpRef<'c>>,
     ) -> Result<bool, Failed> {
         if self.stays {
@@ -172,8 +174,8 @@ impl<'c> Move<'c> {
         let error = |e: &dyn std::fmt::Display| fail(self.op, e.to_string());
         let mut options = ConvertOptions::new(storage_bits(self.whole.element));
         options.shared.max_bytes = scratch_bytes(self.op);
-        // Every target has `ldmatrix`; a dynamic slice is loaded element by element.
-        options.shared.ldmatrix = self.indices.is_empty();
+        // A dynamic slice is loaded element by element.
+        options.shared.ldmatrix = if self.indices.is_empty() { matrices } else { Matrices::None };
         let plan = convert(&self.from, &self.to, &self.whole.tile_shape(), &options).map_err(|e| error(&e))?;
         let b = Builder::before(self.context, self.op);
         let plan = match plan {

@@ -51,6 +51,8 @@ pub struct SyncKernel {
     pub dots: Vec<DotLoop>,
     /// Whether each warp has whole rows of the accumulators, as in attention.
     pub whole_rows: bool,
+    /// Whether `ldmatrix` transposes 8-bit elements.
+    pub byte_matrices: bool,
     /// Bytes of one stage of all rings.
     pub ring: u32,
     /// Bytes of shared memory for other purposes.
@@ -90,7 +92,7 @@ pub fn plan_sync(
     hints: &Hints,
     machine: &Machine,
 ) -> Result<SyncPlan, NoPlan> {
-    kernel.dots.iter().try_for_each(DotLoop::check_sync)?;
+    kernel.dots.iter().try_for_each(|dot| dot.check_sync(kernel.byte_matrices))?;
     let limits = Limits::new(machine)?;
     let most_blocks = hints.occupancy.map_or(2, |blocks| blocks.clamp(1, 4));
     let hinted = hints.worker_warps.filter(|warps| CONSUMERS.contains(warps));
@@ -215,14 +217,16 @@ impl SyncKernel {
 }
 
 impl DotLoop {
-    /// Checks that `ldmatrix` reads the operands as they are in memory: it transposes 16-bit elements only.
-    fn check_sync(&self) -> Result<(), NoPlan> {
+    /// Checks that `ldmatrix` reads the operands as they are in memory. It transposes 16-bit elements and, on some
+    /// targets, 8-bit elements, by 16x16.
+    fn check_sync(&self, byte_matrices: bool) -> Result<(), NoPlan> {
         let &Self { m, n, k, .. } = self;
         let bits = self.operand.bits();
         if !matches!(bits, 8 | 16 | 32) || ![m, n, k].into_iter().all(|e| e.is_power_of_two() && e <= 1 << 12) {
             return Err(NoPlan::SyncShape { m, n, k });
         }
-        if bits != 16 && (self.a_major == Major::Mn || self.b_major == Major::Mn) {
+        let transposes = bits == 16 || bits == 8 && byte_matrices;
+        if !transposes && (self.a_major == Major::Mn || self.b_major == Major::Mn) {
             return Err(NoPlan::Converted);
         }
         Ok(())

@@ -134,7 +134,17 @@ fn swizzled_panels() {
 /// Checks an access against its layouts by running it: a store must write every element to its offset, and a load
 /// must read it from there.
 fn check_access(l: &Layout, shared: &SharedLayout, elem_bits: u32, direction: Direction, matrix: bool) -> SharedAccess {
-    let access = SharedAccess::new(l, shared, elem_bits, direction, matrix).unwrap();
+    check_matrices(l, shared, elem_bits, direction, Matrices::halves(matrix))
+}
+
+fn check_matrices(
+    l: &Layout,
+    shared: &SharedLayout,
+    elem_bits: u32,
+    direction: Direction,
+    matrices: Matrices,
+) -> SharedAccess {
+    let access = SharedAccess::with_matrices(l, shared, elem_bits, direction, matrices).unwrap();
     let bytes = 1 << (shared.offset_bits() + elem_log2_bytes(elem_bits).unwrap());
     // The other side is a simple access with one register per element, which is tested elsewhere.
     let plain = |direction| {
@@ -212,6 +222,44 @@ fn ldmatrix_trans_reads_a_row_major_b() {
     let columns = SharedLayout::strided(&s, &[0, 1]).unwrap();
     let access = check_access(&b, &columns, 16, Direction::Load, true);
     assert_eq!(access.mode, AccessMode::Matrix { matrices: 4, elements: 2, transposed: false });
+}
+
+/// Both operands of bytes, contiguous along M or N, by `ldmatrix.m16n16.trans.b8`: two matrices at a time, without
+/// conflicts, and each word whole.
+#[test]
+fn ldmatrix_transposes_bytes() {
+    let instruction = MmaShape::warp(16, 32, 8);
+    for (operand, extents, order) in [(Operand::A, [64, 64], [0, 1]), (Operand::B, [64, 64], [1, 0])] {
+        let s = shape(&extents);
+        let fragment = mma_tiled(instruction, operand, &s, [1, 1]).unwrap();
+        for span in [64, 128] {
+            let shared = SharedLayout::swizzled_panels(&s, &order, 8, span).unwrap();
+            let access = check_matrices(&fragment, &shared, 8, Direction::Load, Matrices::Bytes);
+            assert_eq!(access.mode, AccessMode::Matrix { matrices: 2, elements: 4, transposed: true }, "{operand:?}");
+            assert_eq!((access.conflict_degree, access.instructions.len()), (1, 8), "{operand:?}");
+            let words = access.instructions.iter().flat_map(|i| i.registers.chunks(4));
+            assert!(words.clone().all(|w| w[0] % 4 == 0 && w.is_sorted_by(|a, b| a + 1 == *b)), "{operand:?}");
+            // Without the instruction, the bytes are loaded one at a time.
+            let older = check_access(&fragment, &shared, 8, Direction::Load, true);
+            assert_eq!(older.mode, AccessMode::Vector { elements: 1 });
+            // Nothing is transposed if memory is contiguous along K.
+            let along = SharedLayout::swizzled_panels(&s, &[order[1], order[0]], 8, span).unwrap();
+            let access = check_matrices(&fragment, &along, 8, Direction::Load, Matrices::Bytes);
+            assert_eq!(access.mode, AccessMode::Matrix { matrices: 4, elements: 4, transposed: false });
+        }
+    }
+    // A lane bit without an element, as in a fragment that is larger than its tile.
+    let s = shape(&[16, 16]);
+    let shared = SharedLayout::strided(&s, &[1, 0]).unwrap();
+    let whole = layout(&[16, 32, 8], &[64, 128, 1, 2, 4], &[]);
+    let access = check_matrices(&whole, &shared, 8, Direction::Load, Matrices::Bytes);
+    assert_eq!(access.mode, AccessMode::Matrix { matrices: 1, elements: 4, transposed: true });
+    let narrow = layout(&[16, 32, 8, 4], &[64, 128, 1, 2, 0], &[]);
+    let access = check_matrices(&narrow, &shared, 8, Direction::Load, Matrices::Bytes);
+    assert!(matches!(access.mode, AccessMode::Vector { .. }));
+    // Stores and other widths do not have the instruction.
+    let access = check_matrices(&whole, &shared, 8, Direction::Store, Matrices::Bytes);
+    assert!(matches!(access.mode, AccessMode::Vector { .. }));
 }
 
 #[test]

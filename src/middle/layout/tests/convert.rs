@@ -15,11 +15,25 @@ fn shared(elem_bits: u32) -> SharedOptions {
 }
 
 fn matrix(elem_bits: u32) -> SharedOptions {
-    SharedOptions { ldmatrix: true, stmatrix: true, ..SharedOptions::new(elem_bits) }
+    SharedOptions { ldmatrix: Matrices::Halves, stmatrix: true, ..SharedOptions::new(elem_bits) }
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn matrices_of_bytes_move_every_element(src in any_layout(9, 1, 2), dst in any_layout(9, 1, 2), lanes in 0usize..4) {
+        // Fragments of bytes along the rows, in part.
+        let units = |l: &Layout| {
+            let lane = l.lane().iter().enumerate();
+            lane.map(|(i, &v)| if i >= 2 && i < 2 + lanes { 1 << (i - 2) } else { v }).collect()
+        };
+        let dst = Layout::new(dst.register().into(), units(&dst), dst.warp().into(), dst.block().into()).unwrap();
+        let options = SharedOptions { ldmatrix: Matrices::Bytes, ..matrix(8) };
+        if let Ok(plan) = plan_shared(&src, &dst, &shape(&[16, 32]), &options) {
+            check_conversion(&src, &dst, &Conversion::SharedMemory(plan.into()), 8);
+        }
+    }
 
     #[test]
     fn any_conversion_moves_every_element(
@@ -526,7 +540,7 @@ fn matrices_need_a_register() {
     let s = shape(&[16, 8]);
     let rows = layout(&[], &[1, 2, 4, 8, 16], &[32, 64]);
     let columns = layout(&[], &[8, 16, 32, 64, 1], &[2, 4]);
-    let shared = SharedOptions { ldmatrix: true, stmatrix: true, ..SharedOptions::new(16) };
+    let shared = SharedOptions { ldmatrix: Matrices::Halves, stmatrix: true, ..SharedOptions::new(16) };
     for (src, dst) in [(&rows, &columns), (&columns, &rows)] {
         let plan = plan_shared(src, dst, &s, &shared).unwrap();
         check_conversion(src, dst, &Conversion::SharedMemory(plan.into()), 16);
@@ -565,7 +579,8 @@ fn runs_stay_together() {
 #[test]
 fn operands_from_runs_are_free_of_conflicts() {
     let fragments = [(16, 16, 16), (16, 32, 8), (16, 8, 32), (8, 4, 64)];
-    for (m, k, bits) in fragments {
+    let plain = fragments.map(|f| (f, false));
+    for ((m, k, bits), byte_matrices) in plain.into_iter().chain([((16, 32, 8), true)]) {
         let instruction = MmaShape::warp(m, k, bits);
         let multiplier = Multiplier::Matrix(instruction);
         let s = shape(&[64, 64]);
@@ -573,6 +588,7 @@ fn operands_from_runs_are_free_of_conflicts() {
         let grid = dot.arrange(multiplier, 2, false);
         let apart = match bits {
             16 => 0,
+            8 if byte_matrices => 0,
             8 => 2,
             _ => (128u32 / bits).ilog2(),
         };
@@ -583,8 +599,11 @@ fn operands_from_runs_are_free_of_conflicts() {
             let from = Layout::coalesced(&s, bits, &[along, 1 - along], vector, 4).unwrap();
             let (low, _) = s.field(along).unwrap();
             let run = Some(Run { low, log2: vector.ilog2() });
-            let options = SharedOptions { ldmatrix: true, run, ..SharedOptions::new(bits) };
+            let ldmatrix = if byte_matrices { Matrices::Bytes } else { Matrices::Halves };
+            let options = SharedOptions { ldmatrix, run, ..SharedOptions::new(bits) };
             let plan = plan_shared(&from, &to, &s, &options).unwrap();
+            let by_matrices = matches!(plan.load.mode, AccessMode::Matrix { .. });
+            assert!(by_matrices || !byte_matrices, "{operand:?} along {along}: {:?}", plan.load.mode);
             assert!(plan.store.runs(&from, &s, along, vector as u32, 16).is_some(), "{operand:?} of {bits} bits");
             let degrees = (plan.store.conflict_degree, plan.load.conflict_degree);
             assert_eq!(degrees, (1, 1), "{operand:?} of {bits} bits along {along}");

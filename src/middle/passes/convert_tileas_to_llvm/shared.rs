@@ -82,9 +82,9 @@ impl<'c> Lower<'c, '_> {
         for i in &plan.instructions {
             let count = i.registers.len() as u64;
             let words = self.words(element, count);
-            let loaded: Vec<Val<'c>> = if let AccessMode::Matrix { transposed, .. } = plan.mode {
+            let loaded: Vec<Val<'c>> = if let AccessMode::Matrix { .. } = plan.mode {
                 let rows = self.row_address(memory, thread, i);
-                self.load_matrices(rows, i.add, words.count as usize, transposed)
+                self.load_matrices(rows, i.add, words.count as usize, plan.mode)
             } else {
                 self.read_words(self.instruction_address(memory, thread, i), words, None, &[], "")
             };
@@ -111,17 +111,21 @@ impl<'c> Lower<'c, '_> {
     }
 
     /// Loads 8x8 matrices of 16-bit elements, or rows of 16 bytes of other elements; each lane gets a word of each
-    /// matrix.
+    /// matrix. Bytes are transposed by 16x16, and each lane gets two words of each matrix.
     ///
     /// The constant part of the address is an immediate of the instruction. If it were added before an intrinsic,
     /// LLVM would hoist the sums out of loops, at the cost of a register per instruction throughout the loop.
-    pub(super) fn load_matrices(&self, rows: Val<'c>, add: u64, count: usize, transposed: bool) -> Vec<Val<'c>> {
+    pub(super) fn load_matrices(&self, rows: Val<'c>, add: u64, count: usize, mode: AccessMode) -> Vec<Val<'c>> {
         let l = &self.l;
-        let trans = if transposed { ".trans" } else { "" };
+        let what = match mode {
+            _ if mode.matrix_rows() == Some(16) => format!("m16n16.x{}.trans.shared.b8", count / 2),
+            AccessMode::Matrix { transposed: true, .. } => format!("m8n8.x{count}.trans.shared.b16"),
+            _ => format!("m8n8.x{count}.shared.b16"),
+        };
         let add = if add == 0 { String::new() } else { format!("+{add}") };
         let mut operands = Operands::results(count, "r");
         let (at, list) = (operands.input("r", rows), braced(0, count));
-        let text = format!("ldmatrix.sync.aligned.m8n8.x{count}{trans}.shared.b16 {list}, [{at}{add}];");
+        let text = format!("ldmatrix.sync.aligned.{what} {list}, [{at}{add}];");
         operands.emit_values(l, &text, l.i32)
     }
 

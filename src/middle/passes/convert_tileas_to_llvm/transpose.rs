@@ -30,7 +30,7 @@ use crate::dialect::{
     rt::*,
     shared_memory::shared_layout,
 };
-use tile_layout::transposed_panels;
+use tile_layout::{AccessMode, transposed_panels};
 
 /// The bytes of a panel.
 const PANEL: u64 = 128 * 128;
@@ -38,6 +38,8 @@ const PANEL: u64 = 128 * 128;
 const STEP: i64 = 16 * 128 + 16;
 /// Log2 of the number of squares in a row of a panel.
 const SQUARES_LOG2: u32 = 3;
+/// The matrices that a lane loads at once, as halves.
+const TRANSPOSED: AccessMode = AccessMode::Matrix { matrices: 4, elements: 2, transposed: true };
 /// The number of pairs of squares that a warp holds in registers at a time.
 const BATCH: usize = 2;
 
@@ -139,7 +141,7 @@ impl<'c> Lower<'c, '_> {
         }
         for batch in all.chunks(BATCH) {
             let read: Vec<Vec<Val<'c>>> =
-                batch.iter().map(|(from, _, panel)| self.load_matrices(*from, *panel, 4, true)).collect();
+                batch.iter().map(|(from, _, panel)| self.load_matrices(*from, *panel, 4, TRANSPOSED)).collect();
             // Wait until all lanes have read, as the memory model requires. It is free: a warp's lanes read together.
             l.order("bar.warp.sync -1;");
             for ((_, to, panel), words) in batch.iter().zip(read) {

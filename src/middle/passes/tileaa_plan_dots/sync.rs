@@ -13,7 +13,7 @@ use crate::{
     analysis::{
         access::{View, places},
         facts::Facts,
-        producers::{LoadedOperand, ResidentTile, Slice},
+        producers::{LoadedOperand, ResidentTile, Slice, reads_mn_major},
         tensor_maps,
     },
     dialect::{
@@ -31,7 +31,7 @@ use crate::{
 };
 use tile_mma::Unit;
 use tile_plan::{MAX_STAGES, SyncKernel, plan_sync};
-use tile_targets::Target;
+use tile_targets::{Feature, Target};
 
 pub(super) fn plan<'c>(
     function: OpRef<'c>,
@@ -54,6 +54,7 @@ pub(super) fn plan<'c>(
     let kernel = SyncKernel {
         dots: found.iter().map(|p| p.dot_loop).collect(),
         whole_rows: has_whole_rows(function, found),
+        byte_matrices: target.has(Feature::MatrixB8),
         ring: rings.iter().flatten().map(|(stage, _)| padded_bytes(*stage) as u32).sum(),
         other: other_bytes(function, barriers) + tiles,
         steps: found.iter().map(|p| in_iteration(found, p)).max().unwrap_or(1),
@@ -117,11 +118,19 @@ fn staged<'c>(p: &Found<'c>, function: OpRef<'c>, (facts, target): (&Facts, &Tar
         let operand = LoadedOperand { moved: moved.clone(), ..tile.loaded() };
         operand.contiguous_dimension(&view) == Some(1)
     });
-    let stage =
-        tile.loaded().stage(&view, 1, Unit::Sync).ok().filter(|_| along_depth || p.dot_loop.operand.bits() == 16)?;
+    let stage = tile
+        .loaded()
+        .stage(&view, 1, Unit::Sync)
+        .ok()
+        .filter(|_| along_depth || transposes(p.dot_loop.operand.bits(), target))?;
     let indices: Vec<Val<'c>> = load.indices().collect();
     let copy = tensor_maps::plan_copy(&view, &indices, &places(load.op()), stage, facts).ok()?;
     copy.unproved.is_empty().then_some(Staged { load: load.op(), stage })
+}
+
+/// Whether `ldmatrix` transposes elements of `bits` bits.
+fn transposes(bits: u32, target: &Target) -> bool {
+    reads_mn_major(Unit::Sync, bits) && (bits != 8 || target.has(Feature::MatrixB8))
 }
 
 /// The size of the largest tile that is stored in a loop, while the rings are in use. Elements of 32 bits are stored

@@ -7,6 +7,7 @@ fn kernel(m: u32, n: u32, k: u32) -> SyncKernel {
     let dot = DotLoop::new((m, n, k), Element::Bf16);
     SyncKernel {
         whole_rows: false,
+        byte_matrices: false,
         ring: dot.stage_bytes(),
         steps: 1,
         other: 512,
@@ -75,6 +76,12 @@ fn operands_and_tiles_that_warps_cannot_read() {
     let dot = DotLoop { b_major: Major::Mn, ..DotLoop::new((128, 128, 128), Element::E4m3) };
     let bytes = SyncKernel { dots: vec![dot], ..kernel(128, 128, 64) };
     assert_eq!(planned(&bytes, 64, Hints::default()), Err(NoPlan::Converted));
+    let transposing = SyncKernel { byte_matrices: true, ..bytes };
+    assert_eq!(planned(&transposing, 64, Hints::default()).map(|plan| plan.stages), Ok(3));
+    // No instruction transposes words.
+    let dot = DotLoop { b_major: Major::Mn, ..DotLoop::new((128, 128, 32), Element::Tf32) };
+    let words = SyncKernel { dots: vec![dot], ..transposing };
+    assert_eq!(planned(&words, 64, Hints::default()), Err(NoPlan::Converted));
     let small = planned(&kernel(16, 16, 64), 4, Hints::default());
     assert_eq!(small, Err(NoPlan::SyncShape { m: 16, n: 16, k: 64 }));
     // Whole rows cannot be divided over more warps than there are blocks of 16 rows.

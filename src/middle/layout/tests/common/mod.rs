@@ -159,7 +159,9 @@ fn element_accesses(access: &SharedAccess, t: Thread, round: u32, bytes: u64, si
             }
             AccessMode::Matrix { matrices, elements, transposed } => {
                 assert_eq!(access.guard.lane, 0);
-                assert_eq!(i.registers.len(), (matrices * elements) as usize);
+                let rows = access.mode.matrix_rows().expect("matrices");
+                let words = rows / 8;
+                assert_eq!(i.registers.len(), (matrices * words * elements) as usize);
                 assert_eq!(u64::from(elements) * bytes, 4);
                 if !takes_part(access, t) || i.round ^ access.round.eval(0, t.warp, t.block) as u32 != round {
                     continue;
@@ -167,13 +169,15 @@ fn element_accesses(access: &SharedAccess, t: Thread, round: u32, bytes: u64, si
                 for (m, word) in i.registers.chunks(elements as usize).enumerate() {
                     for (e, &r) in word.iter().enumerate() {
                         // The fragment of the instruction: lane l has word l % 4 of row l / 4; transposed, element e of
-                        // lane l is column l / 4 of row 2 (l % 4) + e.
+                        // lane l is column l / 4 of row 2 (l % 4) + e. Of bytes, it is row 4 (l % 4) + e, and the
+                        // second word of a matrix is eight columns on.
+                        let (m, second) = (m as u32 / words, m as u32 % words);
                         let (row, byte) = if transposed {
-                            (2 * (t.lane % 4) + e as u32, u64::from(t.lane / 4) * bytes)
+                            (elements * (t.lane % 4) + e as u32, u64::from(t.lane / 4 + 8 * second) * bytes)
                         } else {
                             (t.lane / 4, u64::from(t.lane % 4) * 4 + e as u64 * bytes)
                         };
-                        let start = at(8 * m as u32 + row);
+                        let start = at(rows * m + row);
                         assert_eq!(start % 16, 0, "a matrix row is misaligned");
                         result.push((start + byte, r));
                     }
@@ -197,7 +201,7 @@ fn check_degree(access: &SharedAccess, warps: &std::collections::BTreeSet<(u32, 
             for round in 0..rounds {
                 let (width, lanes) = match access.mode {
                     AccessMode::Vector { elements } => (u64::from(elements) * bytes, 32),
-                    AccessMode::Matrix { matrices, .. } => (16, 8 * matrices),
+                    AccessMode::Matrix { matrices, .. } => (16, access.mode.matrix_rows().unwrap_or(0) * matrices),
                 };
                 let active = |lane: u32| {
                     let t = Thread { lane, warp, block };
