@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares the machine code of this compiler with that of NVIDIA's tileiras, without a GPU.
 
-    benches/static_code.py [--tileiras FILE] [--release N] [--targets sm_NN,..] [--output FILE] [PROGRAM...]
+    benches/static_code.py [--tileiras FILE] [--release N] [--targets sm_NN,..] [--keep DIR] [--output FILE] [PROGRAM...]
 
 Compiles programs of tests/corpus at -O3 with both compilers and prints a table for each target. Each cell has our number,
 then NVIDIA's. The columns are
@@ -13,12 +13,15 @@ then NVIDIA's. The columns are
   the last column, instructions for each matrix instruction, is the number to compare;
 * the matrix instructions of the loop (HMMA, IMMA, QMMA, ..), of which one of Ampere may do half as much.
 
+With --keep, NVIDIA's cubins are kept in a folder, and not made again for the same program, target and release.
+
 `scripts/setup.sh --comparisons` installs NVIDIA's tools. They are used as black boxes: cuobjdump prints the resources of
 both compilers' cubins, and nvdisasm their instructions.
 """
 
 import argparse
 import dataclasses
+import hashlib
 import os
 import pathlib
 import re
@@ -162,9 +165,10 @@ def row(program: str, ours: dict[str, Code] | str, theirs: dict[str, Code] | str
 
 
 def compiled(command: list, cubin: pathlib.Path, environment: dict) -> dict[str, Code] | str:
-    """The kernels that a compiler makes of a program, or its message."""
+    """The kernels that a compiler makes of a program, or its message. An existing cubin is used."""
     try:
-        output(command, environment)
+        if not cubin.exists():
+            output([*command, "-o", cubin], environment)
         return kernels(cubin)
     except Failure as failure:
         return str(failure)
@@ -175,6 +179,7 @@ def main() -> int:
     parser.add_argument("--tileiras", default=ROOT / "target/debug/tileiras", type=pathlib.Path)
     parser.add_argument("--release", default=NEWEST, help=f"release of NVIDIA's tileiras and toolkit (default {NEWEST})")
     parser.add_argument("--targets", default=",".join(TARGETS), help="the targets, with commas between them")
+    parser.add_argument("--keep", type=pathlib.Path, help="a folder of cubins of NVIDIA's tileiras")
     parser.add_argument("--output", type=pathlib.Path, help="write the tables to this file")
     parser.add_argument("programs", nargs="*", help=f"default: {' '.join(PROGRAMS)}")
     options = parser.parse_args()
@@ -186,7 +191,8 @@ def main() -> int:
     programs = options.programs or PROGRAMS
     lines, messages = [], []
     with tempfile.TemporaryDirectory() as scratch:
-        cubin = pathlib.Path(scratch) / "k.cubin"
+        keep = options.keep or pathlib.Path(scratch)
+        keep.mkdir(parents=True, exist_ok=True)
         for target in options.targets.split(","):
             lines += [
                 f"## {target}",
@@ -195,9 +201,12 @@ def main() -> int:
                 "|---|---|---|---|---|---|---|---|",
             ]
             for program in programs:
-                usual = [file_of(program), f"--gpu-name={target}", "-O3", "-o", cubin]
-                ours = compiled([options.tileiras, *usual], cubin, {"PATH": str(TOOLS)})
-                theirs = compiled([vendor, *usual], cubin, {"PATH": "/usr/bin:/bin", "CUDA_HOME": str(toolkit)})
+                file = file_of(program)
+                usual = [file, f"--gpu-name={target}", "-O3"]
+                name = f"{program}-{target}-{options.release}-{hashlib.sha256(file.read_bytes()).hexdigest()[:16]}.cubin"
+                ours = compiled([options.tileiras, *usual], pathlib.Path(scratch) / f"ours-{name}", {"PATH": str(TOOLS)})
+                environment = {"PATH": "/usr/bin:/bin", "CUDA_HOME": str(toolkit)}
+                theirs = compiled([vendor, *usual], keep / name, environment)
                 lines += row(program, ours, theirs)
                 messages += [f"{program} on {target}: {side}" for side in (ours, theirs) if isinstance(side, str)]
                 print(lines[-1], file=sys.stderr)

@@ -121,7 +121,13 @@ impl StagedGate {
         // Instructions for each product, of 16-bit and narrower operands. Four warps have larger parts of the tile.
         // Fragments of bytes that `ldmatrix` transposes are in other registers than `mma` takes, and are moved there.
         let moved = bits == 8 && !self.program.transposed;
-        let most = if moved { 3.45 } else if warps == 4 { 1.45 } else { 1.70 };
+        let most = if moved {
+            3.45
+        } else if warps == 4 {
+            1.45
+        } else {
+            1.70
+        };
         let each = body.len() as f64 / products(body) as f64;
         if bits < 32 && each > most {
             return Err(format!("{each:.2} instructions for each product, at most {most} are expected").into());

@@ -309,20 +309,27 @@ impl DotShape {
     }
 
     /// The layout of an operand's scales, for block-scaled instructions; the depth of `self` is the number of scales
-    /// along K. Four scales along K share a register. Lane 4g supplies the scales of row or column g, and lane 4g + 1
-    /// the scales of row g + 8.
+    /// along K. Four scales along K share a register.
+    ///
+    /// An instruction reads the scales of row g from the first lane of a pair of lanes of a group of four, `4g` or
+    /// `4g + 2`, and the scales of row `g + 8` from the second. It reads the scales of column g from any lane of the
+    /// group. The lanes of a group therefore hold the scales of two instructions along M, or of four along N: a
+    /// register serves 32 rows or columns.
     pub fn scales(&self, multiplier: Multiplier, layout: &Layout, operand: Operand) -> Result<Layout> {
         let fragment = self.fragment(multiplier, layout);
         let project = |v: &u64| self.project(operand, *v);
         let mut register: Vec<u64> = (0..self.k).map(|i| self.at_k(operand, i)).collect();
+        let along_k = register.len();
         register.extend(fragment.copies.iter().map(project));
         let mut seen = Subspace::default();
         register.retain(|&b| seen.insert(b));
-        let (eighth, outer) = match operand {
-            Operand::A => (project(&fragment.rows[3]), &fragment.rows[..3]),
-            _ => (0, &fragment.columns[..]),
+        let mut copies = register.split_off(along_k.min(register.len())).into_iter();
+        let (group, outer) = match operand {
+            Operand::A => ([project(&fragment.rows[3]), copies.next().unwrap_or(0)], &fragment.rows[..3]),
+            _ => ([copies.next().unwrap_or(0), copies.next().unwrap_or(0)], &fragment.columns[..]),
         };
-        let lane = [eighth, 0].into_iter().chain(outer.iter().map(project)).collect();
+        register.extend(copies);
+        let lane = group.into_iter().chain(outer.iter().map(project)).collect();
         let outer = |input| layout.bases(input).iter().map(project).collect();
         Layout::new(register, lane, outer(Input::Warp), outer(Input::Block))
     }
@@ -458,8 +465,27 @@ impl DotShape {
         (0..acc.registers()).map(|r| self.scale_register(acc, scales, operand, block, r)).collect()
     }
 
-    /// Returns the register with the scale for one accumulator register. With block-scaled instructions, lanes
-    /// distinguish the rows and columns of a fragment; only the first register of a fragment then has an answer.
+    /// Returns the register and the thread selector of the scale that a block-scaled instruction applies to the first
+    /// accumulator register of a fragment.
+    ///
+    /// Errors: another register, whose row or column lanes select.
+    pub fn scale_of_fragment(
+        &self,
+        acc: &Layout,
+        scales: &Layout,
+        operand: Operand,
+        block: u32,
+        register: u32,
+    ) -> Result<(u32, u32)> {
+        let selectors = if operand == Operand::A { 1..2 } else { 0..2 };
+        let lanes = scales.lane()[selectors].iter().copied();
+        let bases = scales.register().iter().copied().chain(lanes).collect();
+        let found = self.scale_at(bases, acc, operand, block, register)?;
+        let bits = scales.register().len();
+        Ok(((found & low_mask(bits as u32)) as u32, (found >> bits) as u32))
+    }
+
+    /// Returns the register with the scale for one accumulator register, for scalar arithmetic.
     pub fn scale_register(
         &self,
         acc: &Layout,
@@ -468,11 +494,16 @@ impl DotShape {
         block: u32,
         register: u32,
     ) -> Result<u32> {
-        let map = LinearMap::new(scales.register().to_vec(), 64)?;
+        self.scale_at(scales.register().to_vec(), acc, operand, block, register).map(|r| r as u32)
+    }
+
+    /// The combination of `bases` that is the scale for an accumulator register.
+    fn scale_at(&self, bases: Vec<u64>, acc: &Layout, operand: Operand, block: u32, register: u32) -> Result<u64> {
+        let map = LinearMap::new(bases, 64)?;
         let along = (0..self.k).filter(|i| block >> i & 1 == 1).fold(0, |v, i| v ^ self.at_k(operand, i));
         let index = self.project(operand, combine(acc.register(), register.into())) ^ along;
         let wrong = LayoutError::Mismatch { what: "registers of scales", expected: 1, found: 0 };
-        map.solve(index).map(|r| r as u32).ok_or(wrong)
+        map.solve(index).ok_or(wrong)
     }
 }
 

@@ -9,7 +9,7 @@
 // along K are contiguous. A word of the deeper instruction has eight 4-bit elements.
 
 // CHECK-LABEL: nv_tileaa.func @bytes(
-// NATIVE: nv_tileas.block_scaled_mma {{.*}} by <block_scale, [16, 8, 32]> : tensor<32x64xf8E4M3FN, {{.*}}>, tensor<32x2xf8E8M0FNU, #nv_tileas.layout<register = [1, 32], lane = [16, 0, 2, 4, 8], warp = []>>, tensor<64x8xf8E4M3FN, {{.*}}>, tensor<2x8xf8E8M0FNU, #nv_tileas.layout<register = [8], lane = [0, 0, 1, 2, 4], warp = []>>
+// NATIVE: nv_tileas.block_scaled_mma {{.*}} by <block_scale, [16, 8, 32]> : tensor<32x64xf8E4M3FN, {{.*}}>, tensor<32x2xf8E8M0FNU, #nv_tileas.layout<register = [1], lane = [16, 32, 2, 4, 8], warp = []>>, tensor<64x8xf8E4M3FN, {{.*}}>, tensor<2x8xf8E8M0FNU, #nv_tileas.layout<register = [8], lane = [0, 0, 1, 2, 4], warp = []>>
 // SUMS: nv_tileas.block_scaled_mma {{.*}} by <sync, [16, 8, 32]> : tensor<32x64xf8E4M3FN,
 nv_tileaa.func @bytes() {
   %a = arith.constant dense<1.0> : tensor<32x64xf8E4M3FN>

@@ -244,8 +244,8 @@ fn scales_of_scalar_operands_are_those_of_the_row() {
     }
 }
 
-/// The instruction reads the scales of row g from lane 4g and of row g + 8 from lane 4g + 1, four along K in a
-/// register.
+/// The instruction reads the scales of row g from lane 4g and of row g + 8 from lane 4g + 1, or from the lanes after
+/// these. It reads the scales of column g from any of four lanes. Four scales along K are in a register.
 #[test]
 fn scales_of_instructions() {
     let multiplier = sync((16, 32, 8));
@@ -256,9 +256,9 @@ fn scales_of_instructions() {
     for lane in 0..32 {
         for register in 0..4 {
             let slot = Slot { register, thread: Thread { lane, ..Thread::default() } };
-            let row = u64::from(lane / 4 + 8 * (lane % 2));
-            assert_eq!(left.element(slot), row * 4 + u64::from(register));
-            assert_eq!(right.element(slot), u64::from(register) * 16 + u64::from(lane / 4));
+            let (row, column) = (lane / 4 + 8 * (lane % 4), lane / 4 + 8 * (lane % 2));
+            assert_eq!(left.element(slot), u64::from(row * 4 + register));
+            assert_eq!(right.element(slot), u64::from(register * 16 + column));
         }
     }
 }
@@ -275,9 +275,10 @@ fn check_scales(multiplier: Multiplier, extents: [i64; 4], warps: u32, apart: Fr
     let right = blocks.scales(multiplier, &c.acc, Operand::B).unwrap();
     for step in c.dot.steps(multiplier, &c.acc, &c.lhs, &c.rhs).unwrap() {
         let origin = step.accumulator[0].unwrap();
-        let register = |layout, side, block| blocks.scale_register(&c.acc, layout, side, block, origin).unwrap();
+        let slot = |layout, side, block| blocks.scale_of_fragment(&c.acc, layout, side, block, origin).unwrap();
         let first = step.k / block;
-        let (a, b) = (register(&left, Operand::A, first), register(&right, Operand::B, first));
+        let ((a, pair), (b, lane)) = (slot(&left, Operand::A, first), slot(&right, Operand::B, first));
+        assert!(pair < 2 && lane < 4);
         assert!(a % 4 + count <= 4 && b % 4 + count <= 4, "scales of an instruction share a word");
         for i in 0..count {
             let along = u64::from(first + i);
@@ -288,13 +289,13 @@ fn check_scales(multiplier: Multiplier, extents: [i64; 4], warps: u32, apart: Fr
                 for g in 0..8 {
                     // Row g, row g + 8 and column g of the fragment, according to the accumulator.
                     let in_left = |index: u64| index / n * scales + along;
-                    assert_eq!(at(&left, a + i, 4 * g), in_left(at(&c.acc, origin, 4 * g)));
+                    assert_eq!(at(&left, a + i, 4 * g + 2 * pair), in_left(at(&c.acc, origin, 4 * g)));
                     if let Some(below) = step.accumulator[2] {
-                        assert_eq!(at(&left, a + i, 4 * g + 1), in_left(at(&c.acc, below, 4 * g)));
+                        assert_eq!(at(&left, a + i, 4 * g + 2 * pair + 1), in_left(at(&c.acc, below, 4 * g)));
                     }
                     if let Some(column) = step.accumulator[g as usize % 2] {
                         let index = at(&c.acc, column, g / 2);
-                        assert_eq!(at(&right, b + i, 4 * g), (index / (m * n) * scales + along) * n + index % n);
+                        assert_eq!(at(&right, b + i, 4 * g + lane), (index / (m * n) * scales + along) * n + index % n);
                     }
                 }
             }

@@ -2,9 +2,10 @@
 //!
 //! For each operand, the instruction reads a word of four bytes from some lanes: the scales of the rows of A or the
 //! columns of B. With thread selector zero, row `g` below eight takes its scales from lane `4g`, row `g + 8` from
-//! lane `4g + 1`, and column `g` from lane `4g`; [`DotShape::scales`] returns this as a layout. The byte selector
-//! chooses one, two or four bytes of the word, one for each block of the instruction's depth. A word therefore serves
-//! several instructions, for four blocks along K or for several fragments, without moving scales in between.
+//! lane `4g + 1`, and column `g` from lane `4g`. Other selectors choose the lanes after these, which have the scales of
+//! the next instructions; [`DotShape::scales`] returns this as a layout. The byte selector chooses one, two or four
+//! bytes of the word, one for each block of the instruction's depth. A word therefore serves several instructions, for
+//! four blocks along K and for 32 rows or columns, without moving scales in between.
 //!
 //! The table in `tile_mma` lists the supported formats, scales and blocks.
 //!
@@ -77,21 +78,21 @@ impl<'c> Lower<'c, '_> {
                     args.push(v);
                 }
             }
-            let mut first_bytes = [0; 2];
-            for (scales, byte) in scales.iter_mut().zip(&mut first_bytes) {
-                let (word, first) =
+            let mut selectors = [(0, 0); 2];
+            for (scales, selector) in scales.iter_mut().zip(&mut selectors) {
+                let (word, selected) =
                     self.scale_word(scales, &per_block, &acc, step, step.k / block, count).map_err(error)?;
                 args.push(word);
-                *byte = first;
+                *selector = selected;
             }
-            self.scaled_instruction(&name, args, first_bytes, step, &mut accumulators);
+            self.scaled_instruction(&name, args, selectors, step, &mut accumulators);
         }
         self.set_all(op.result(), accumulators);
         Ok(())
     }
 
     /// Returns the word with the scales of `count` blocks from `block` on, for the rows or columns of an instruction,
-    /// and the number of its first byte.
+    /// and the selectors: the number of its first byte, and the lanes.
     fn scale_word(
         &self,
         scales: &mut Scales<'c>,
@@ -100,9 +101,9 @@ impl<'c> Lower<'c, '_> {
         step: &DotStep,
         block: u32,
         count: u32,
-    ) -> Result<(Val<'c>, u32), LayoutError> {
+    ) -> Result<(Val<'c>, (u32, u32)), LayoutError> {
         let origin = step.accumulator[0].unwrap_or(0);
-        let register = per_block.scale_register(acc, &scales.layout, scales.side, block, origin)?;
+        let (register, lanes) = per_block.scale_of_fragment(acc, &scales.layout, scales.side, block, origin)?;
         let (_, _, _, blocks) = per_block.log2();
         let values = &scales.values;
         // Blocks that the tile lacks have zero elements. Their scales must be finite numbers, which the scales of
@@ -118,7 +119,7 @@ impl<'c> Lower<'c, '_> {
             self.pack_word(scales.element, &bytes)
         });
         scales.words.insert(start, word);
-        Ok((word, register - start))
+        Ok((word, (register - start, lanes)))
     }
 
     /// Packs eight 4-bit elements, each in a byte, into one word: byte `i` holds element `i` of both words. Both
@@ -136,7 +137,7 @@ impl<'c> Lower<'c, '_> {
         &self,
         name: &str,
         mut args: Vec<Val<'c>>,
-        first_bytes: [u32; 2],
+        [lhs_selector, rhs_selector]: [(u32, u32); 2],
         step: &DotStep,
         accumulators: &mut [Val<'c>],
     ) {
@@ -148,13 +149,15 @@ impl<'c> Lower<'c, '_> {
         let (lhs, rhs) = (words / 3 * 2, words / 3);
         let [left, right] = [count + words, count + words + 1];
         let text = format!(
-            "{name} {}, {}, {}, {}, ${left}, {{{}, 0}}, ${right}, {{{}, 0}};",
+            "{name} {}, {}, {}, {}, ${left}, {{{}, {}}}, ${right}, {{{}, {}}};",
             operand_list(0, count),
             operand_list(count, lhs),
             operand_list(count + lhs, rhs),
             operand_list(right + 1, count),
-            first_bytes[0],
-            first_bytes[1],
+            lhs_selector.0,
+            lhs_selector.1,
+            rhs_selector.0,
+            rhs_selector.1,
         );
         let constraints = [vec!["=f"; count], vec!["r"; words + 2], vec!["f"; count]].concat().join(",");
         let fields = l.structure(&vec![l.f32; count]);
