@@ -6,8 +6,9 @@
 //! with adversarial schedules and race detection. The programs of `warpgroup_products` run for sm_120 too.
 
 use product_kind::{HALVES, Kind, RAGGED};
+use scaled_kind::{MXF8, ScaledKind};
 use tile_interp::types::Number;
-use tile_test_support::{Trial, functions, product_kind};
+use tile_test_support::{Trial, functions, product_kind, scaled_kind};
 
 fn loops_of_any_count() {
     for trips in [0, 1, 2, 9] {
@@ -55,6 +56,41 @@ fn other_types() {
         Kind { turned: [false, true], ..rounded },
         Kind { batched: true, ..RAGGED },
     ] {
+        kind.multiplied_from_stages(&kind.usual());
+    }
+}
+
+/// Scale factors, which each warp loads for 32 rows or columns at a time.
+fn block_scales() {
+    let narrow = ScaledKind { element: Number::E5m2, m: 64, n: 32, ..MXF8 };
+    for kind in [MXF8, narrow, ScaledKind { trips: 0, ..narrow }, ScaledKind { trips: 9, ..MXF8 }] {
+        kind.multiplied_from_stages(&kind.usual());
+    }
+    for across in [[true, false], [false, true], [true, true]] {
+        let kind = ScaledKind { across, trips: 2, ..MXF8 };
+        kind.multiplied_from_stages(&kind.usual());
+        let kind = ScaledKind { scales_across: across, trips: 2, ..MXF8 };
+        kind.multiplied_from_stages(&kind.usual());
+    }
+    for (m, n, k, outside) in [(128, 128, 64, [5, 3, 9]), (64, 64, 256, [63, 31, 70]), (128, 64, 128, [127, 15, 127])] {
+        let kind = ScaledKind { m, n, k, outside, ..MXF8 };
+        kind.multiplied_from_stages(&kind.usual());
+    }
+}
+
+/// Elements of four bits, two in a byte, with 2 to 16 scale factors for each row.
+fn packed_elements() {
+    let packed = ScaledKind { element: Number::E2m1, k: 128, ..MXF8 };
+    for (scale, block) in [(Number::E8m0, 32), (Number::E8m0, 16), (Number::E4m3, 16)] {
+        for (m, n, k) in [(128, 64, 64), (64, 128, 128), (128, 128, 256)] {
+            let kind = ScaledKind { m, n, k, scale, block, ..packed };
+            kind.multiplied_from_stages(&kind.usual());
+        }
+    }
+    for (trips, outside, scales_across) in
+        [(0, [0; 3], [false; 2]), (9, [0; 3], [true; 2]), (3, [5, 3, 6], [false; 2]), (2, [63, 31, 126], [true, false])]
+    {
+        let kind = ScaledKind { trips, outside, scales_across, scale: Number::E4m3, block: 16, ..packed };
         kind.multiplied_from_stages(&kind.usual());
     }
 }
@@ -117,6 +153,8 @@ pub fn trials() -> Vec<Trial> {
         tiles_of_other_extents,
         either_order_in_memory,
         other_types,
+        block_scales,
+        packed_elements,
         tile_after_tile,
         in_branches,
         one_loop_after_another,

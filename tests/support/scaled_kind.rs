@@ -3,6 +3,7 @@
 
 use crate::exact::{self, scalar};
 use tile_fuzz::{case::Parameter, file::memory};
+use tile_interface::Emit;
 use tile_interp::{
     format::{Real, Round, encode},
     scalar::Scalar,
@@ -263,6 +264,18 @@ impl ScaledKind {
     /// Runs the usual kernel for sm_100, where its dots must not accumulate in tensor memory.
     pub fn multiplied_otherwise(&self) {
         exact::check_without_tensor_memory(&self.program(&self.usual()), [2, 1, 1], self.parameters());
+    }
+
+    /// Runs the kernel around `body` for sm_120, where a producer loads its operands and warps multiply by `mma.sync`.
+    pub fn multiplied_from_stages(&self, body: &str) {
+        let text = self.program(body);
+        exact::check_from_stages(&text, [2, 1, 1], self.parameters());
+        let ptx = exact::compiled_for("sm_120", &text, 3, Emit::Ptx, &[]);
+        assert!(ptx.contains(".block_scale"), "no instruction with block scales\n{text}");
+        // Packed elements are multiplied as they are in memory.
+        if self.element == Number::E2m1 {
+            assert!(!ptx.contains("252645135"), "nibbles are unpacked\n{ptx}");
+        }
     }
 
     /// Runs the kernel around `body` for sm_100, where two CTAs must run its dots together.

@@ -256,11 +256,13 @@ LogicalResult StoreOp::verify() {
 static LogicalResult verifyLocal(Operation *op, Value value, MemDescType memory) {
   if (tensor(value).getShape() != memory.getShape() || tensor(value).getElementType() != memory.getElementType())
     return op->emitOpError("tensor and storage must have the same shape and element type");
-  if (memory.getPacked())
-    return op->emitOpError("threads do not access packed storage, got ") << memory;
   return success();
 }
-LogicalResult LocalStoreOp::verify() { return verifyLocal(*this, getSource(), getDest().getType()); }
+LogicalResult LocalStoreOp::verify() {
+  if (getDest().getType().getPacked())
+    return emitOpError("threads do not store to packed storage, got ") << getDest().getType();
+  return verifyLocal(*this, getSource(), getDest().getType());
+}
 LogicalResult LocalLoadOp::verify() { return verifyLocal(*this, getResult(), getSource().getType()); }
 
 LogicalResult LocalTransposeOp::verify() {

@@ -19,7 +19,7 @@ use super::{
 };
 use melior::ir::Type;
 use tile_layout::{
-    AccessMode, Direction, Layout, Matrices, ScaleFactors, Shape, SharedAccess, SharedLayout, SharedOptions,
+    AccessMode, Direction, Layout, Matrices, Pairs, ScaleFactors, Shape, SharedAccess, SharedLayout, SharedOptions,
     TensorMemory, plan_shared,
 };
 use tile_targets::{Feature, Target};
@@ -156,7 +156,8 @@ pub fn root_of(mut memory: Val<'_>) -> Val<'_> {
     memory
 }
 
-/// Plans the accesses of a tensor in shared memory by `target`; `None` if the storage has no valid layout.
+/// Plans the accesses of a tensor in shared memory by `target`; `None` if the storage has no valid layout. The plan of
+/// packed elements moves pairs of them ([`Pairs::registers`]).
 pub fn access_plan(
     layout: &Layout,
     desc: MemDescType<'_>,
@@ -167,8 +168,15 @@ pub fn access_plan(
         Direction::Load => loaded_matrices(target),
         Direction::Store => Matrices::halves(target.has(Feature::Stmatrix)),
     };
-    let bits = storage_bits(desc.element_type());
-    Some(SharedAccess::with_matrices(layout, &shared_layout(desc)?, bits, direction, matrices))
+    let (bits, shared) = (storage_bits(desc.element_type()), shared_layout(desc)?);
+    if !desc.packed() {
+        return Some(SharedAccess::with_matrices(layout, &shared, bits, direction, matrices));
+    }
+    let shape = Shape::new(desc.shape()).ok()?;
+    Some(Pairs::of(&shape, &shared).and_then(|pairs| {
+        let layout = pairs.registers(&shape, layout)?;
+        SharedAccess::with_matrices(&layout, &pairs.shared, bits, direction, matrices)
+    }))
 }
 
 /// The matrices that `ldmatrix` loads. Every target has `ldmatrix` of 16-bit elements.

@@ -11,6 +11,7 @@
 
 use crate::access::SharedLayout;
 use crate::error::{LayoutError, Result};
+use crate::layout::{Input, Layout};
 use crate::map::low_mask;
 use crate::shape::Shape;
 
@@ -41,6 +42,27 @@ impl Pairs {
         let shape = halved(shape, dim)?;
         let shared = SharedLayout::new(shared.bases()[1..].iter().map(without).collect(), shape.bits())?;
         Ok(Self { dim, shape, shared })
+    }
+
+    /// The registers of a thread that holds whole pairs, for a layout of the elements of a packed tile of `shape`: the
+    /// two elements of a pair are in registers `2 r` and `2 r + 1`.
+    ///
+    /// Errors: a thread has one element of a pair, or has them in other registers.
+    pub fn registers(&self, shape: &Shape, layout: &Layout) -> Result<Layout> {
+        let (low, _) = shape.field(self.dim)?;
+        let second = 1u64 << low;
+        let of = |input| layout.bases(input).iter().copied();
+        let mut registers = of(Input::Register);
+        let found = registers.next().unwrap_or(0);
+        let [lane, warp, block] = [Input::Lane, Input::Warp, Input::Block].map(|input| of(input).collect::<Vec<u64>>());
+        let registers: Vec<u64> = registers.collect();
+        let others = registers.iter().chain(&lane).chain(&warp).chain(&block);
+        if found != second || others.into_iter().any(|b| b & second != 0) {
+            let what = "the second element of a pair in a register";
+            return Err(LayoutError::Mismatch { what, expected: second, found });
+        }
+        let without = |bases: Vec<u64>| bases.iter().map(|b| b & low_mask(low) | b >> (low + 1) << low).collect();
+        Layout::new(without(registers), without(lane), without(warp), without(block))
     }
 
     /// The bases of the elements of a packed tile, of which neighbors along `dim` share a byte. `arrange` lays out the

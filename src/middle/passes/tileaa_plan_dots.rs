@@ -243,7 +243,8 @@ fn plan_as<'c>(
     let mut loads = Loads { streams, ..Loads::default() };
     for &op in dots {
         let scaled = || (op, "its operands have scales".to_string());
-        let dot = TileDot::cast(op).filter(|dot| unit == Unit::Tensor || dot.scales().is_none()).ok_or_else(scaled)?;
+        let takes = |dot: &TileDot<'c>| unit != Unit::Warpgroup || dot.scales().is_none();
+        let dot = TileDot::cast(op).filter(takes).ok_or_else(scaled)?;
         found.push(analyze(dot, function.op(), (&facts, unit, target), &mut loads)?);
     }
     share_stages(&mut found);
@@ -519,7 +520,9 @@ fn analyze<'c>(
             // Tensor memory keeps accumulators of 16 bits in columns of 32, which nothing reads yet.
             let held = |a: &Element| unit != Unit::Tensor || a.bits() == 32;
             let accumulates = |r: &tile_mma::Row, a: &Element| r.is_on(target) && r.accumulators.contains(a);
-            acc.filter(held).is_some_and(|a| tile_mma::generated_scaled(unit, *o, scale).any(|r| accumulates(r, &a)))
+            // The warps that multiply by `mma.sync` load scale factors for an instruction that applies them.
+            let by = if unit == Unit::Sync && scale.is_some() { Unit::BlockScale } else { unit };
+            acc.filter(held).is_some_and(|a| tile_mma::generated_scaled(by, *o, scale).any(|r| accumulates(r, &a)))
         })
         .ok_or_else(|| {
             not(match unit {
@@ -611,6 +614,9 @@ fn analyze<'c>(
         sides.push(PlannedOperand::ProducerComputed { stage, how: Mark::new(tile.fast, or_copy), sources });
     }
     let sides: [PlannedOperand<'c>; 2] = sides.try_into().map_err(|_| not("it does not have two operands"))?;
+    if unit == Unit::Sync {
+        return Ok(Found { op, dot_loop, sides, scales: vec![], stage: vec![], no_copies });
+    }
     let (scales, by, reasons) = scales::plan(dot, (function, facts, target), loads)?;
     dot_loop.scales = scale.map(|(format, block)| Scales { format, block, by });
     no_copies.extend(reasons.into_iter().map(|reason| (op, reason)));

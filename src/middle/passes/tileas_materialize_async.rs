@@ -372,7 +372,9 @@ impl<'c> DotGroup<'c> {
     fn of(dots: Vec<AnyDot<'c>>, (facts, unit): (&Facts, Unit)) -> Result<Self, Failed> {
         let mut sides: Vec<StagedOperand<'c>> = vec![];
         for (i, dot) in dots.iter().enumerate() {
-            let scales = dot.scales().into_iter().flat_map(|scales| [LHS_SCALE, RHS_SCALE].into_iter().zip(scales));
+            // Warps that read fragments load scale factors themselves.
+            let scales = dot.scales().into_iter().filter(|_| unit != Unit::Sync);
+            let scales = scales.flat_map(|scales| [LHS_SCALE, RHS_SCALE].into_iter().zip(scales));
             for (number, v) in [(LHS, dot.lhs()), (RHS, dot.rhs())].into_iter().chain(scales) {
                 match Source::of(v, dot.op()) {
                     Source::Loaded(operand) if number >= LHS_SCALE => {

@@ -7,7 +7,8 @@
 //!    eight for each enclosing loop), in their current layouts. A dot never changes its layouts; an access may. The
 //!    layouts of a dot's left and right operands are only useful for the dot, because they replicate elements in many
 //!    warps. They flood only the widening casts and shape changes before the dot, so that narrow elements are moved,
-//!    except for a left operand of `wgmma` that consumers compute from a tile in a stage.
+//!    except for a left operand of `wgmma` that consumers compute from a tile in a stage, and for scale factors that
+//!    consumers of `mma.sync` load.
 //! 2. An anchor's layout *floods* the def-use graph, forward and backward, through every op for which the layout on
 //!    one side determines the layout on the other: elementwise ops, scans, loop-carried values, `view`, `permute`,
 //!    `cat`, `pack` and `unpack`, `broadcast` toward its source, and `reduce` toward its results. It flows forward
@@ -43,8 +44,8 @@ use crate::{
     dialect::{
         attributes::{OWN_STAGES, STAGED},
         behaviour::{LayoutRelation, is_loop, layout_relation, widens},
-        dot_plan::CONVERTER,
-        dots::{ACC, AnyDot, Instruction},
+        dot_plan::{CONVERTER, DotPlan},
+        dots::{ACC, AnyDot, Instruction, LHS_SCALE},
         layouts::{Tensor, storage_bits},
         nv_tileaa,
         nv_tileas::{
@@ -243,10 +244,12 @@ impl<'c> Assignment<'c> {
             }
             self.flood(dot.acc(), layouts[ACC].clone());
         }
+        // Warps of an agent start loads of scale factors an iteration ahead. An exchange would need a barrier.
+        let loads_scales = DotPlan::of(self.function).is_some_and(|plan| plan.reads_fragments());
         for dot in self.dots.clone() {
             let layouts = self.dot_operands[&op_key(dot.op())].clone();
             for (i, (v, layout)) in operands(dot.op()).zip(layouts).enumerate() {
-                if computes_fragments(dot, i) {
+                if computes_fragments(dot, i) || i >= LHS_SCALE && loads_scales {
                     self.flood(v, layout);
                 } else if !goes_to_memory(dot.op(), i) {
                     self.flood_operand(v, layout);

@@ -222,7 +222,7 @@ impl DotLoop {
     fn check_sync(&self, byte_matrices: bool) -> Result<(), NoPlan> {
         let &Self { m, n, k, .. } = self;
         let bits = self.operand.bits();
-        if !matches!(bits, 8 | 16 | 32) || ![m, n, k].into_iter().all(|e| e.is_power_of_two() && e <= 1 << 12) {
+        if !matches!(bits, 4 | 8 | 16 | 32) || ![m, n, k].into_iter().all(|e| e.is_power_of_two() && e <= 1 << 12) {
             return Err(NoPlan::SyncShape { m, n, k });
         }
         let transposes = bits == 16 || bits == 8 && byte_matrices;

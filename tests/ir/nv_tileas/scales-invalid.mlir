@@ -173,7 +173,7 @@ nv_tileaa.func @f(%x: !nv_tileas.memdesc<4xi8, #nv_tileas.shared_layout<offset =
 #l = #nv_tileas.layout<register = [1, 2], lane = [0, 0, 0, 0, 0], warp = [0, 0]>
 !p = !nv_tileas.memdesc<4xf4E2M1FN, #nv_tileas.shared_layout<offset = [1, 2]>, packed>
 nv_tileaa.func @f(%p: !p, %x: tensor<4xf4E2M1FN, #l>) attributes {numWarps = 4 : i64} {
-  // expected-error @below {{threads do not access packed storage}}
+  // expected-error @below {{threads do not store to packed storage}}
   nv_tileas.local_store %x, %p vector 1 : tensor<4xf4E2M1FN, #l>, !p
   nv_tileaa.return
 }

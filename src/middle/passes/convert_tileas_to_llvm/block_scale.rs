@@ -9,8 +9,9 @@
 //!
 //! The table in `tile_mma` lists the supported formats, scales and blocks.
 //!
-//! 4-bit elements take a byte each in registers and in shared memory. The instruction takes eight per word, which are
-//! packed from two words of bytes.
+//! 4-bit elements are values of a byte each. The instruction takes eight per word. If all operands are words of packed
+//! elements that were loaded from shared memory, these words are the operands. Otherwise words are packed from two words
+//! of bytes.
 
 use super::{
     Lower,
@@ -61,11 +62,22 @@ impl<'c> Lower<'c, '_> {
         let mut packed: [FxHashMap<Vec<Option<u32>>, Val<'c>>; 2] = Default::default();
         let per_word = (32 / instruction.row.container) as usize;
         self.function.multiplies = true;
+        let as_loaded = |list: &[Option<u32>], values: &[Val<'c>]| {
+            let elements: Option<Vec<Val<'c>>> = list.iter().map(|r| r.map(|r| values[r as usize])).collect();
+            elements.and_then(|elements| self.word_of_nibbles(&elements)).filter(|_| outside.is_none())
+        };
+        // Both operands have the same order of elements within a word.
+        let are_loaded = per_word == 8
+            && job.steps.iter().all(|step| {
+                let are_words = |list: &[Option<u32>], values| list.chunks(8).all(|w| as_loaded(w, values).is_some());
+                are_words(&step.lhs, &job.lhs) && are_words(&step.rhs, &job.rhs)
+            });
         for step in &job.steps {
             let mut args = vec![];
             for (side, (list, values)) in [(&step.lhs, &job.lhs), (&step.rhs, &job.rhs)].into_iter().enumerate() {
                 for word in list.chunks(per_word) {
-                    let v = packed[side].get(word).copied().unwrap_or_else(|| {
+                    let loaded = as_loaded(word, values).filter(|_| are_loaded);
+                    let v = loaded.or_else(|| packed[side].get(word).copied()).unwrap_or_else(|| {
                         let bytes = |part| self.operand_word(element, values, part, outside);
                         match word.split_at_checked(4) {
                             Some((low, high)) if !high.is_empty() && word.iter().any(Option::is_some) => {

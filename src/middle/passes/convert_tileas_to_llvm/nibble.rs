@@ -86,6 +86,36 @@ impl<'c> Lower<'c, '_> {
         elements
     }
 
+    /// Unpacks words of `bytes` bytes, each with two elements. Instructions that take packed elements reuse the words
+    /// ([`Self::word_of_nibbles`]).
+    pub(super) fn nibbles_of_words(&self, words: Words<'c>, loaded: &[Val<'c>], bytes: u64) -> Vec<Val<'c>> {
+        let l = &self.l;
+        let half = |v: Val<'c>, by: u64| {
+            let shifted = if by == 0 { v } else { l.bin("lshr", v, l.int(ty(v), by as i64)) };
+            let element = l.bin("and", shifted, l.int(ty(v), 15));
+            if ty(v) == l.i8 { element } else { l.cast("trunc", element, l.i8) }
+        };
+        if words.bits != 32 {
+            let pairs = self.unpack_words(l.i8, words, loaded, bytes);
+            return pairs.into_iter().flat_map(|pair| [half(pair, 0), half(pair, 4)]).collect();
+        }
+        let elements = loaded.iter().flat_map(|&word| (0..8).map(move |i| (word, i)));
+        let noted = elements.map(|(word, i)| {
+            let element = half(word, 4 * u64::from(i));
+            self.values.nibbles.borrow_mut().insert(key(element), (word, i));
+            element
+        });
+        noted.collect()
+    }
+
+    /// Returns the word that consists of exactly these eight elements, in this order.
+    pub(super) fn word_of_nibbles(&self, elements: &[Val<'c>]) -> Option<Val<'c>> {
+        let nibbles = self.values.nibbles.borrow();
+        let (word, _) = *nibbles.get(&key(*elements.first()?))?;
+        let same = |(i, e): (usize, &Val<'c>)| nibbles.get(&key(*e)).is_some_and(|o| *o == (word, i as u32));
+        (elements.len() == 8 && elements.iter().enumerate().all(same)).then_some(word)
+    }
+
     pub(super) fn write_nibbles(&self, at: &Nibbles<'c, '_>, values: &[Val<'c>]) {
         let l = &self.l;
         let (byte, half) = self.place_of_nibble(at.origin, at.element);

@@ -34,6 +34,9 @@ impl<'c> Lower<'c, '_> {
         let desc = self.memdesc(op.op(), op.dest())?;
         let layout = self.layout(op.op(), op.source())?;
         let values = self.fragment(op.op(), op.source())?;
+        if desc.packed() {
+            return Err(fail(op.op(), "threads do not store packed elements"));
+        }
         let plan = self.plan(op.op(), &layout, desc, Direction::Store)?;
         let element = desc.element_type();
         let thread = self.linear(&plan.address.expr());
@@ -74,6 +77,7 @@ impl<'c> Lower<'c, '_> {
         block: Option<Val<'c>>,
     ) -> Result<Vec<Val<'c>>, Failed> {
         let desc = self.memdesc(op, memory)?;
+        let packed = desc.packed();
         let memory = self.shared_address(op, memory)?;
         let plan = self.plan(op, layout, desc, Direction::Load)?;
         let element = desc.element_type();
@@ -88,12 +92,22 @@ impl<'c> Lower<'c, '_> {
             } else {
                 self.read_words(self.instruction_address(memory, thread, i), words, None, &[], "")
             };
+            if packed {
+                // A register of the plan is a pair of elements.
+                for (n, element) in self.nibbles_of_words(words, &loaded, count).into_iter().enumerate() {
+                    registers[2 * i.registers[n / 2] as usize + n % 2] = Some(element);
+                }
+                continue;
+            }
             for (&r, e) in i.registers.iter().zip(self.unpack_words(element, words, &loaded, count)) {
                 registers[r as usize] = Some(e);
             }
         }
+        let each = if packed { 2 } else { 1 };
         for (to, from) in &plan.copies {
-            registers[*to as usize] = registers[*from as usize];
+            for half in 0..each {
+                registers[each * *to as usize + half] = registers[each * *from as usize + half];
+            }
         }
         let registers: Option<Vec<Val<'c>>> = registers.into_iter().collect();
         registers.ok_or_else(|| fail(op, "plan leaves a register unset"))

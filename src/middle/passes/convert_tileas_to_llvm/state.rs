@@ -112,6 +112,8 @@ pub(super) struct Values<'c> {
     pub lowered: FxHashMap<usize, Lowered<'c>>,
     /// For each element extracted from a word: the word and the element's position in it.
     pub origins: RefCell<FxHashMap<usize, (Val<'c>, u32)>>,
+    /// The same for 4-bit elements, of which a word has eight.
+    pub nibbles: RefCell<FxHashMap<usize, (Val<'c>, u32)>>,
     /// The ring stage of each stage storage.
     pub stages: FxHashMap<usize, Stage<'c>>,
     /// The warpgroup number, by the warp number that it is computed from.
