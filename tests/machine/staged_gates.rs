@@ -4,9 +4,11 @@
 use crate::warpgroup_gates::{Gate, HALVES};
 use kernels::compile;
 use sass::{disassemble, innermost};
+use scaled_kind::{MXF8, ScaledKind};
 use tile_interface::{DebugInfo, Emit};
+use tile_interp::types::Number;
 use tile_targets::Target;
-use tile_test_support::{Failed, Trial, cubin, golden, kernels, sass};
+use tile_test_support::{Failed, Trial, cubin, golden, kernels, sass, scaled_kind};
 
 /// A program and the form that its plan should have.
 #[derive(Clone, Copy)]
@@ -57,7 +59,49 @@ const GATES: &[StagedGate] = &[
 ];
 
 pub fn trials() -> Vec<Trial> {
-    GATES.iter().map(|gate| Trial::test(gate.name(), move || gate.check())).collect()
+    let plain = GATES.iter().map(|gate| Trial::test(gate.name(), move || gate.check()));
+    let scaled = SCALED.map(|(name, kind)| Trial::test(format!("staged_gates/{name}"), move || scaled(name, kind)));
+    plain.chain(scaled).collect()
+}
+
+/// Block-scaled dots of 8-bit and of packed 4-bit elements.
+const SCALED: [(&str, ScaledKind); 2] = [
+    ("mxf8_128x128x128_sm_120", ScaledKind { n: 128, ..MXF8 }),
+    (
+        "nvf4_128x128x256_sm_120",
+        ScaledKind { element: Number::E2m1, scale: Number::E4m3, block: 16, n: 128, k: 256, ..MXF8 },
+    ),
+];
+
+/// Checks for: a ring of three stages, no spills, and in the loop all dots of a stage, no access of shared memory other
+/// than `ldmatrix`, no barrier of several warps, and three loads, of the scale factors of the next iteration.
+fn scaled(name: &str, kind: ScaledKind) -> Result<(), Failed> {
+    let target = Target::by_name("sm_120").ok_or("unknown target")?;
+    let text = kind.program(&kind.usual());
+    let plan = compile(text.as_bytes(), target, 3, Emit::TileAs)?.text;
+    if !plan.contains("stages = 3,") {
+        return Err("no ring of 3 stages".into());
+    }
+    let ptx = compile(text.as_bytes(), target, 3, Emit::Ptx)?.text;
+    let cubin = cubin::assemble(&ptx, target, 3, DebugInfo::None)?;
+    if let Some(kernel) = cubin.resources.iter().find(|kernel| kernel.spill_stores + kernel.spill_loads > 0) {
+        return Err(format!("{} bytes are spilled", kernel.spill_stores).into());
+    }
+    let code = disassemble(&cubin, name)?;
+    let is_scaled = |i: &sass::Instruction| i.opcode.contains("MMA.SF");
+    let body = innermost(&code, "MMA.SF").ok_or("no loop with products")?;
+    let count = |of: &str| body.iter().filter(|i| i.opcode.starts_with(of)).count();
+    let iterations = count("SYNCS.ARRIVE").max(1);
+    let products = body.iter().filter(|i| is_scaled(i)).count() / iterations;
+    let (found, expected) = ([products, count("LDG") / iterations], [64, 3]);
+    if found != expected {
+        return Err(format!("products and loads: {found:?} in an iteration, {expected:?} expected").into());
+    }
+    let never = ["LDL", "STL", "STG", "LDS.", "STS", "BAR", "PRMT", "CALL"];
+    if let Some(i) = body.iter().find(|i| never.iter().any(|of| i.opcode.starts_with(of))) {
+        return Err(format!("{} in the loop", i.opcode).into());
+    }
+    Ok(golden::gate(&format!("staged_gates/{name}"), body.len().div_ceil(iterations))?)
 }
 
 impl StagedGate {

@@ -83,7 +83,10 @@ use crate::{
     },
     pass_descriptor,
 };
-use melior::{Context, ir::Attribute};
+use melior::{
+    Context,
+    ir::{Attribute, Type},
+};
 use room::{HIDING_STAGES, NO_ROOM, OTHER_BYTES, Room, least_scratch, scratch};
 use rustc_hash::FxHashSet;
 use staged::StagedTiles;
@@ -497,6 +500,28 @@ fn loops(op: OpRef<'_>) -> usize {
     loops_around(op).count()
 }
 
+/// The format of the operands of a dot, if the unit multiplies them into accumulators of type `acc`.
+fn format_of(dot: TileDot<'_>, acc: Type<'_>, (unit, target): (Unit, &Target)) -> Result<Element, &'static str> {
+    let (unsigned, scale) = (dot.unsigned(), dot.scale_blocks());
+    let multiplies = |o: &Element| {
+        // Partial results of 8-bit floats are promoted to f32, so f16 accumulates only f16.
+        let fits = |a: &Element| *a != Element::F16 || *o == Element::F16;
+        let acc = element_of(acc, false).filter(fits);
+        // Tensor memory keeps accumulators of 16 bits in columns of 32, which nothing reads yet.
+        let held = |a: &Element| unit != Unit::Tensor || a.bits() == 32;
+        let accumulates = |r: &tile_mma::Row, a: &Element| r.is_on(target) && r.accumulators.contains(a);
+        // The warps that multiply by `mma.sync` load scale factors for an instruction that applies them.
+        let by = if unit == Unit::Sync && scale.is_some() { Unit::BlockScale } else { unit };
+        acc.filter(held).is_some_and(|a| tile_mma::generated_scaled(by, *o, scale).any(|r| accumulates(r, &a)))
+    };
+    let format = operand_format([(dot.lhs(), unsigned[0]), (dot.rhs(), unsigned[1])]).filter(multiplies);
+    format.ok_or(match unit {
+        Unit::Sync => "no instruction of a warp multiplies these types",
+        Unit::Warpgroup => "no warpgroup instruction multiplies these types",
+        _ => "no instruction multiplies these types into tensor memory",
+    })
+}
+
 /// Analyzes a dot for the planner. Adds its loads, and the ops that compute its operands, to `loads`.
 fn analyze<'c>(
     dot: TileDot<'c>,
@@ -510,27 +535,8 @@ fn analyze<'c>(
     let (lhs, rhs, acc) = (tensor(dot.lhs())?, tensor(dot.rhs())?, tensor(dot.acc())?);
     let [m, k] = lhs.shape[..] else { return Err(not("it has a batch dimension")) };
     let n = rhs.shape[1];
-    let unsigned = dot.unsigned();
     let scale = dot.scale_blocks();
-    let operand = operand_format([(dot.lhs(), unsigned[0]), (dot.rhs(), unsigned[1])])
-        .filter(|o| {
-            // Partial results of 8-bit floats are promoted to f32, so f16 accumulates only f16.
-            let fits = |a: &Element| *a != Element::F16 || *o == Element::F16;
-            let acc = element_of(acc.element, false).filter(fits);
-            // Tensor memory keeps accumulators of 16 bits in columns of 32, which nothing reads yet.
-            let held = |a: &Element| unit != Unit::Tensor || a.bits() == 32;
-            let accumulates = |r: &tile_mma::Row, a: &Element| r.is_on(target) && r.accumulators.contains(a);
-            // The warps that multiply by `mma.sync` load scale factors for an instruction that applies them.
-            let by = if unit == Unit::Sync && scale.is_some() { Unit::BlockScale } else { unit };
-            acc.filter(held).is_some_and(|a| tile_mma::generated_scaled(by, *o, scale).any(|r| accumulates(r, &a)))
-        })
-        .ok_or_else(|| {
-            not(match unit {
-                Unit::Sync => "no instruction of a warp multiplies these types",
-                Unit::Warpgroup => "no warpgroup instruction multiplies these types",
-                _ => "no instruction multiplies these types into tensor memory",
-            })
-        })?;
+    let operand = format_of(dot, acc.element, (unit, target)).map_err(&not)?;
     let extent = |e: i64| u32::try_from(e).unwrap_or(u32::MAX);
     let mut dot_loop = DotLoop::new((extent(m), extent(n), extent(k)), operand);
     dot_loop.exact_accumulation = unit == Unit::Warpgroup

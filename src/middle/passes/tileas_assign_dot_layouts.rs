@@ -8,9 +8,9 @@
 //!    its result, without moving between threads, is the left operand of another dot or is reduced along its rows. A
 //!    warp then has whole rows, and neither the second dot nor the reduction needs other warps.
 //! 3. `ldmatrix` transposes 16-bit elements on the way from shared memory, and bytes on targets with `matrix-b8`.
-//!    Other operands that are contiguous along M or N would be read one element at a time. To avoid that, the rows or columns of an
-//!    instruction are spaced apart: a thread then owns the neighbors in between too and reads them at once
-//!    ([`FragmentStride`]).
+//!    Other operands that are contiguous along M or N would be read one element at a time. To avoid that, the rows or
+//!    columns of an instruction are spaced apart: a thread then owns the neighbors in between too and reads them at
+//!    once ([`FragmentStride`]).
 //! 4. The layouts of the accumulator and the operands follow. Conversions connect them to the rest of the program;
 //!    `tileas-remove-layout-conversions` keeps the layouts of dots.
 

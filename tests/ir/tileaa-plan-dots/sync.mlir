@@ -101,3 +101,23 @@ nv_tileaa.func @four_warps(%p0: !nv_tileaa.ptr<f16>, %q: !nv_tileaa.ptr<f32>, %n
   %t3 = nv_tileaa.tiled_store <weak> %sum, %x[%c0, %c0] : tensor<32x16xf32>, <tile = [32, 16], memref<32x16xf32, strides = [16, 1]>>[i32, i32]
   nv_tileaa.return
 }
+
+// `ldmatrix` transposes bytes by 16x16.
+// CHECK-LABEL: nv_tileaa.func @bytes_across_depth(
+// CHECK-SAME: agents = [<"consumers", warps = 8>, <"producer", warps = 1>], unit = sync>
+!bytes = !nv_tileaa.tiled_view<tile = [128, 128], memref<?x256xf8E4M3FN, strides = [256, 1]>, padding = zero>
+nv_tileaa.func @bytes_across_depth(%p0: !nv_tileaa.ptr<f8E4M3FN>, %n: i32, %m0: i32) {
+  %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<f8E4M3FN>
+  %m = nv_tileaa.make_memref %p, shape = [%m0 : i32], strides = [] : <f8E4M3FN> -> <?x256xf8E4M3FN, strides = [256, 1]>
+  %v = nv_tileaa.make_tiled_view %m : <?x256xf8E4M3FN, strides = [256, 1]> -> !bytes
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %zero = arith.constant dense<0.0> : tensor<128x128xf32>
+  %sum = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<128x128xf32>) : i32 {
+    %a, %t1 = nv_tileaa.tiled_load <weak> %v[%c0, %k] : !bytes[i32, i32] -> tensor<128x128xf8E4M3FN>
+    %b, %t2 = nv_tileaa.tiled_load <weak> %v[%k, %c0] : !bytes[i32, i32] -> tensor<128x128xf8E4M3FN>
+    %d = nv_tileaa.dot %a, %b, %acc : tensor<128x128xf8E4M3FN>, tensor<128x128xf8E4M3FN>, tensor<128x128xf32>
+    scf.yield %d : tensor<128x128xf32>
+  }
+  nv_tileaa.return
+}

@@ -22,7 +22,9 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn matrices_of_bytes_move_every_element(src in any_layout(9, 1, 2), dst in any_layout(9, 1, 2), lanes in 0usize..4) {
+    fn matrices_of_bytes_move_every_element(
+        src in any_layout(9, 1, 2), dst in any_layout(9, 1, 2), lanes in 0usize..4,
+    ) {
         // Fragments of bytes along the rows, in part.
         let units = |l: &Layout| {
             let lane = l.lane().iter().enumerate();

@@ -1,6 +1,6 @@
 //! Packed elements of four bits as pairs.
 
-use tile_layout::{HardwareError, HardwareLayout, LayoutError, Pairs, Shape, SharedLayout};
+use tile_layout::{HardwareError, HardwareLayout, Layout, LayoutError, Pairs, Shape, SharedLayout, Slot};
 
 /// A packed tile has the hardware layout of a tile of bytes, and each byte holds two neighbors.
 #[test]
@@ -34,4 +34,30 @@ fn elements_of_a_byte_are_neighbors() {
     let line = Shape::new(&[4, 1]).unwrap();
     let none = Pairs::unpacked(&line, 1, |pairs| SharedLayout::strided(pairs, &[1, 0]));
     assert!(matches!(none, Err(LayoutError::TileTooSmall { .. })));
+}
+
+/// A thread that holds whole pairs holds the elements of pair `r` in registers `2 r` and `2 r + 1`.
+#[test]
+fn registers_of_pairs() {
+    let shape = Shape::new(&[16, 64]).unwrap();
+    let shared = SharedLayout::strided(&shape, &[1, 0]).unwrap();
+    let pairs = Pairs::of(&shape, &shared).unwrap();
+    let layout = |register: &[u64], lane: &[u64]| Layout::new(register.into(), lane.into(), vec![], vec![]).unwrap();
+    let fragment = layout(&[1, 2, 4, 512, 32], &[8, 16, 64, 128, 256]);
+    let of_pairs = pairs.registers(&shape, &fragment).unwrap();
+    assert_eq!(of_pairs, layout(&[1, 2, 256, 16], &[4, 8, 32, 64, 128]));
+    for thread in fragment.all_threads() {
+        for register in 0..of_pairs.registers() {
+            let pair = of_pairs.element(Slot { register, thread });
+            for half in 0..2 {
+                let element = fragment.element(Slot { register: 2 * register + half, thread });
+                assert_eq!(element, 2 * pair + u64::from(half));
+            }
+        }
+    }
+    // The second element is in another register, or in another lane.
+    for (register, lane) in [([2, 1, 4, 512, 32], [8, 16, 64, 128, 256]), ([8, 2, 4, 512, 32], [1, 16, 64, 128, 256])] {
+        let apart = pairs.registers(&shape, &layout(&register, &lane));
+        assert!(matches!(apart, Err(LayoutError::Mismatch { .. })));
+    }
 }

@@ -10,8 +10,8 @@
 //! The table in `tile_mma` lists the supported formats, scales and blocks.
 //!
 //! 4-bit elements are values of a byte each. The instruction takes eight per word. If all operands are words of packed
-//! elements that were loaded from shared memory, these words are the operands. Otherwise words are packed from two words
-//! of bytes.
+//! elements that were loaded from shared memory, these words are the operands. Otherwise words are packed from two
+//! words of bytes.
 
 use super::{
     Lower,
