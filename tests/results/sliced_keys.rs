@@ -40,13 +40,13 @@ fn resident_queries() {
     check("sm_89", chain, &chain.usual("%x"), "cp.async.wait_group \t2;");
 }
 
-/// A producer fills a ring of three whole tiles. Keys that are loaded as columns share it with the values.
+/// A producer fills a ring of five halves. Keys that are loaded as columns share it with the values.
 fn loaded_by_a_producer() {
     let target = Target::by_name("sm_120").expect("a target");
     let program = sass::bytes("fmha_bf16_d128_causal.13.1").expect("a program of the corpus");
     let text = kernels::compile(&program, target, 3, Emit::TileAs).expect("it compiles").text;
     let rings = text.matches("async.pipeline.create_pipeline").count();
-    assert!(rings == 1 && text.contains("1x128x128xbf16, #smem, stages = 3"), "no ring of three tiles\n{text}");
+    assert!(rings == 1 && text.contains("1x64x128xbf16, #smem, stages = 5"), "no ring of five halves\n{text}");
     let ptx = kernels::compile(&program, target, 3, Emit::Ptx).expect("it compiles").text;
     let resources = cubin::assemble(&ptx, target, 3, DebugInfo::None).expect("ptxas takes it").resources;
     assert!(resources.iter().all(|k| k.spill_stores + k.spill_loads == 0), "it spills");

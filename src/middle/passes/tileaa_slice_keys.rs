@@ -24,9 +24,8 @@
 //!
 //! The pass applies to loops with exactly these two dots, on targets whose dots read fragments in registers. Units that
 //! read operands from shared memory prefer large tiles. It uses the smallest factor with which enough slices fit shared
-//! memory, as long as slices keep [`LEAST_KEYS`] keys; if there is none, the largest one that is possible. A ring that
-//! a producer fills needs [`HIDING_STAGES`] stages, and one that all warps fill [`WANTED`]. Queries that the registers
-//! cannot hold next to the accumulators are resident in shared memory, and leave less room for the ring.
+//! memory, as long as slices keep [`LEAST_KEYS`] keys; if there is none, the largest one that is possible. Queries that
+//! the registers cannot hold next to the accumulators are resident in shared memory, and leave less room for the ring.
 //!
 //! If there are enough whole tiles, and a producer fills the ring, the pass still loads them in memory order and
 //! permutes them afterwards. Keys that the program loads as columns and values then have one shape, and share a ring.
@@ -54,9 +53,8 @@ use crate::{
 };
 use melior::Context;
 
-/// The number of stages that hides the latency of loads if all warps wait at each stage, and if each waits by itself.
+/// The number of stages that hides the latency of loads.
 const WANTED: u64 = 4;
-const HIDING_STAGES: u64 = 3;
 /// The least keys of a slice: the depth of an instruction.
 const LEAST_KEYS: i64 = 16;
 /// The threads of eight warps, the most that multiply.
@@ -81,9 +79,8 @@ impl RustPass for SliceKeys {
         let facts = Facts::of(op);
         for around in loops.into_iter().filter(|o| Fallback::around(*o) != Fallback::Synchronous) {
             let Some(pair) = Pair::find(around) else { continue };
-            let wanted = if has_agents { HIDING_STAGES } else { WANTED };
             let room = shared.saturating_sub(pair.resident_bytes());
-            match pair.factor((room, wanted), &facts) {
+            match pair.factor(room, &facts) {
                 Some(factor) => pair.slice(factor, context)?,
                 None if has_agents && pair.changes_in_memory_order() => pair.slice(1, context)?,
                 None => continue,
@@ -132,7 +129,7 @@ impl<'c> Pair<'c> {
     }
 
     /// Returns the number of slices of a tile, or `None` if the tiles are small enough or cannot be sliced.
-    fn factor(&self, (shared, wanted): (u64, u64), facts: &Facts) -> Option<i64> {
+    fn factor(&self, shared: u64, facts: &Facts) -> Option<i64> {
         let tiles = [&self.keys, &self.values];
         let largest = tiles.iter().map(|t| t.bytes()).max().unwrap_or(0).max(1);
         let stages = |factor: i64| shared * factor as u64 / largest;
@@ -142,8 +139,8 @@ impl<'c> Pair<'c> {
                 && tiles.iter().all(|t| t.is_tested(*f, facts))
         };
         let mut possible = FACTORS.into_iter().filter(is_possible);
-        let enough = possible.clone().find(|f| stages(*f) >= wanted);
-        if stages(1) >= wanted { None } else { enough.or_else(|| possible.next_back()) }
+        let enough = possible.clone().find(|f| stages(*f) >= WANTED);
+        if stages(1) >= WANTED { None } else { enough.or_else(|| possible.next_back()) }
     }
 
     /// Whether keys and values have one shape in memory order, but not as they are loaded.

@@ -1,5 +1,5 @@
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileaa-slice-keys{compute-capability=sm_89 extended-smem=true})' | FileCheck %s --check-prefixes=CHECK,SLICED
-// RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileaa-slice-keys{compute-capability=sm_120})' | FileCheck %s --check-prefixes=CHECK,WHOLE,ORDERED
+// RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileaa-slice-keys{compute-capability=sm_120})' | FileCheck %s --check-prefixes=CHECK,SLICED,ORDERED
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileaa-slice-keys{compute-capability=sm_80 extended-smem=true})' | FileCheck %s --check-prefixes=CHECK,WHOLE
 // RUN: tileiras-opt %s --pass-pipeline='builtin.module(tileaa-slice-keys{compute-capability=sm_90 extended-smem=true})' | FileCheck %s --check-prefixes=CHECK,WHOLE
 
@@ -7,7 +7,7 @@
 !tile = !nv_tileaa.tiled_view<tile = [128, 128], memref<?x128xbf16, strides = [128, 1]>, padding = zero>
 !part = !nv_tileaa.tiled_view<tile = [64, 128], memref<?x128xbf16, strides = [128, 1]>, padding = zero>
 
-// 99 KB hold three tiles of 32 KB, or six halves. Three are enough if a producer loads them. 163 KB hold five tiles.
+// 99 KB hold three tiles of 32 KB, or six halves. 163 KB hold five tiles.
 // CHECK-LABEL: nv_tileaa.func @large(
 // WHOLE-NOT: nv_tileaa.cat
 // WHOLE: return
@@ -99,12 +99,6 @@ nv_tileaa.func @other(%p: !nv_tileaa.ptr<bf16>, %rows: i32, %n: i32) {
 
 // Keys that are loaded as columns are loaded in memory order, so that they share a ring with the values.
 // CHECK-LABEL: nv_tileaa.func @columns(
-// ORDERED: scf.for %[[I:.*]] = {{.*}} iter_args
-// ORDERED: %[[K:.*]], %{{.*}} = nv_tileaa.tiled_load <weak> %{{.*}}[%[[I]], %c0_i32] : <tile = [128, 128], memref<?x128xbf16, strides = [128, 1]>, padding = zero>[i32, i32] -> tensor<128x128xbf16>
-// ORDERED: %[[T:.*]] = nv_tileaa.permute %[[K]] [1, 0]
-// ORDERED: nv_tileaa.dot %{{.*}}, %[[T]], %cst
-// ORDERED-NOT: nv_tileaa.cat
-// ORDERED: nv_tileaa.dot
 // SLICED: nv_tileaa.tiled_load <weak> %{{.*}} : <tile = [64, 128], memref<?x128xbf16, strides = [128, 1]>, padding = zero>[i64, i32]
 // SLICED: nv_tileaa.permute
 // CHECK: return
@@ -155,6 +149,37 @@ nv_tileaa.func @deep(%p: !nv_tileaa.ptr<bf16>, %rows: i32, %n: i32) {
     %x, %t2 = nv_tileaa.tiled_load <weak> %v[%i, %c0] : !wide[i32, i32] -> tensor<64x256xbf16>
     %o = nv_tileaa.dot %w, %x, %acc : tensor<128x64xbf16>, tensor<64x256xbf16>, tensor<128x256xf32>
     scf.yield %o : tensor<128x256xf32>
+  }
+  nv_tileaa.return
+}
+
+!small_columns = !nv_tileaa.tiled_view<tile = [128, 64], memref<?x128xbf16, strides = [128, 1]>, dim_map = [1, 0], padding = zero>
+
+// Six tiles of 64 keys fit. If a producer loads them, keys are loaded in memory order and share a ring with the values.
+// CHECK-LABEL: nv_tileaa.func @small_columns(
+// ORDERED: scf.for %[[I:.*]] = {{.*}} iter_args
+// ORDERED: %[[K:.*]], %{{.*}} = nv_tileaa.tiled_load <weak> %{{.*}}[%[[I]], %c0_i32] : <tile = [64, 128], memref<?x128xbf16, strides = [128, 1]>, padding = zero>[i32, i32]
+// ORDERED: %[[T:.*]] = nv_tileaa.permute %[[K]] [1, 0]
+// ORDERED: nv_tileaa.dot %{{.*}}, %[[T]], %cst
+// CHECK-NOT: nv_tileaa.cat
+// CHECK: return
+nv_tileaa.func @small_columns(%p: !nv_tileaa.ptr<bf16>, %rows: i32, %n: i32) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %none = arith.constant dense<0.0> : tensor<128x64xf32>
+  %zero = arith.constant dense<0.0> : tensor<128x128xf32>
+  %m = nv_tileaa.make_memref %p, shape = [%rows : i32], strides = [] : <bf16> -> <?x128xbf16, strides = [128, 1]>
+  %v = nv_tileaa.make_tiled_view %m : <?x128xbf16, strides = [128, 1]> -> !part
+  %u = nv_tileaa.make_tiled_view %m : <?x128xbf16, strides = [128, 1]> -> !small_columns
+  %w0 = nv_tileaa.make_tiled_view %m : <?x128xbf16, strides = [128, 1]> -> !tile
+  %q, %t0 = nv_tileaa.tiled_load <weak> %w0[%c0, %c0] : !tile[i32, i32] -> tensor<128x128xbf16>
+  %out = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<128x128xf32>) : i32 {
+    %k, %t1 = nv_tileaa.tiled_load <weak> %u[%c0, %i] : !small_columns[i32, i32] -> tensor<128x64xbf16>
+    %s = nv_tileaa.dot %q, %k, %none : tensor<128x128xbf16>, tensor<128x64xbf16>, tensor<128x64xf32>
+    %w = nv_tileaa.fp_cast %s : tensor<128x64xf32> -> tensor<128x64xbf16>
+    %x, %t2 = nv_tileaa.tiled_load <weak> %v[%i, %c0] : !part[i32, i32] -> tensor<64x128xbf16>
+    %o = nv_tileaa.dot %w, %x, %acc : tensor<128x64xbf16>, tensor<64x128xbf16>, tensor<128x128xf32>
+    scf.yield %o : tensor<128x128xf32>
   }
   nv_tileaa.return
 }

@@ -245,9 +245,10 @@ impl<'c> Pressure<'c> {
         self
     }
 
-    /// Counts tensors that are only concatenated with the whole.
+    /// Counts tensors that are only concatenated, and slices that dots read, with the whole.
     pub(super) fn with_parts(self) -> Self {
-        Self { shares_parts: true, ..self }
+        let read = self.read.iter().map(|v| whole_of_slice(*v).unwrap_or(*v)).collect();
+        Self { shares_parts: true, read, ..self }
     }
 
     /// The maximum number of registers of a thread that hold tiles, if `groups` warpgroups divide the rows.
@@ -260,7 +261,7 @@ impl<'c> Pressure<'c> {
         let weight = |v: Val<'c>| {
             let Some(t) = Tensor::of_value(v) else { return 0 };
             let of = if self.in_rows { registers_of_rows } else { registers_of };
-            let is_part = self.shares_parts && is_part(v);
+            let is_part = self.shares_parts && (is_part(v) || whole_of_slice(v).is_some());
             let held = !is_part && !is_spread(v, MOST_STEPS, self.in_rows) && !self.elsewhere.contains(&key(v));
             if held { of(&as_read(v, t, MOST_STEPS), groups).div_ceil(parts(v)) } else { 0 }
         };
@@ -277,6 +278,12 @@ fn as_read<'c>(v: Val<'c>, tensor: Tensor<'c>, steps: u32) -> Tensor<'c> {
         _ => return tensor,
     };
     Tensor::of_value(read).map_or(tensor, |shown| as_read(read, shown, steps - 1))
+}
+
+/// The tensor of which `v` is a slice that only dots read.
+fn whole_of_slice(v: Val<'_>) -> Option<Val<'_>> {
+    let slice = defining_op(v).filter(|op| layout_relation(*op) == LayoutRelation::Slice)?;
+    uses(v).iter().all(|(user, _)| DotOp::cast(*user).is_some()).then(|| operand(slice, 0))
 }
 
 /// Whether a tensor is only concatenated with another one.
