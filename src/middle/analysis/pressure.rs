@@ -3,7 +3,8 @@
 //! A value is live from its defining op to its last use. If it is defined before a loop and used inside, it is live
 //! until the end of the loop. The caller supplies the weight of each value.
 
-use crate::dialect::rt::*;
+use super::registers::{Limit, register_bits, words};
+use crate::dialect::{behaviour::is_cheap, layouts::Tensor, rt::*};
 use rustc_hash::FxHashMap;
 
 /// The positions of ops in program order, and the changes of the live weight.
@@ -39,6 +40,18 @@ pub fn fullest<'c>(function: OpRef<'c>, weight: &dyn Fn(Val<'c>) -> u32, stay: &
         held
     });
     sums.max().and_then(|most| u32::try_from(most).ok()).unwrap_or(0)
+}
+
+/// Returns the registers that hold the tensors of a thread where there are most of them. Tensors that are recomputed at
+/// each use, and tensors that are processed in passes, do not count.
+pub fn registers_of_tensors(function: OpRef<'_>) -> u32 {
+    let limit = Limit::of(function);
+    let weight = |v: Val<'_>| {
+        let held = !defining_op(v).is_some_and(is_cheap) && !limit.is_exceeded(v);
+        let size = Tensor::of_value(v).filter(|_| held).zip(register_bits(v));
+        size.map_or(0, |(t, bits)| u32::try_from(words(t.element, bits)).unwrap_or(u32::MAX))
+    };
+    fullest(function, &weight, &[])
 }
 
 fn number(op: OpRef<'_>, next: &mut usize, places: &mut FxHashMap<usize, (usize, usize)>) {

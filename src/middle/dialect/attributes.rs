@@ -173,7 +173,7 @@ keys! {
     /// read by `tileas-check-register-budget`, `convert-tileas-to-llvm` and `tileir-gpu-module-prepare`.
     MAX_REGISTERS: I64 = "nv_tileas.max_registers";
     /// On a kernel: the number of CTAs that an SM should be able to hold at once. Set by `convert-tileas-to-llvm` from
-    /// a hint; read by `tileir-gpu-module-prepare`.
+    /// a hint, or to one if tensors exceed the registers; read by `tileir-gpu-module-prepare`.
     MIN_BLOCKS: I64 = "nv_tileas.min_blocks";
     /// On a kernel: it contains dots. Set by `convert-tileas-to-llvm`; read by `tileir-gpu-module-prepare` and
     /// `tileir-sink-shared-loads`.

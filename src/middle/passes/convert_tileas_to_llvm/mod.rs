@@ -51,6 +51,7 @@ use crate::{
         choices::remark_on_choices,
         missed_remarks::remark_on_missed,
         portability::remark_on_portability,
+        pressure::registers_of_tensors,
         promises,
         rings::{RingPositions, RingUses},
         timing::remark_on_timing,
@@ -143,7 +144,12 @@ impl<'c, 'm> Lower<'c, 'm> {
         // Ignore an occupancy hint that the SM's thread limit rules out.
         let most = i64::from(target.limits.threads_per_sm) / (32 * warps as i64);
         let wish = f.hints().and_then(|h| int_hint(h, target.name, "min_ctas_per_sm", |n| (1..=most).contains(&n)));
-        if let Some(blocks) = wish {
+        // If the tensors do not fit the registers in any case, ptxas spills even more of them to fit several CTAs on an
+        // SM, unless one is enough.
+        let threads = 32 * warps as u32;
+        let most = (target.limits.registers_per_sm / threads).min(target.limits.registers_per_thread);
+        let spills = || registers_of_tensors(f.op()) > most;
+        if let Some(blocks) = wish.or_else(|| spills().then_some(1)) {
             MIN_BLOCKS.add(&mut s, blocks);
         }
         if let Some(attrs) = argument_attributes(context, source, &types) {
