@@ -12,7 +12,7 @@ use melior::ir::Module;
 use sass::{Instruction, assemble, assemble_file, bytes, disassemble};
 use std::collections::BTreeSet;
 use tile_interface::Emit;
-use tile_layout::{Direction, Layout, SharedAccess, SharedLayout};
+use tile_layout::{Direction, Layout, Matrices, SharedAccess, SharedLayout};
 use tile_targets::Target;
 use tile_test_support::{Failed, Trial, kernels, sass};
 use tileiras::dialect::{
@@ -23,6 +23,7 @@ use tileiras::dialect::{
         SharedLayoutAttr,
     },
     rt::*,
+    shared_memory::loaded_matrices,
 };
 
 /// Kernels, and the matrix instruction on sm_80.
@@ -164,9 +165,9 @@ fn free_of_conflicts(name: &str) -> Result<(), Failed> {
         let module = Module::parse(&context, &text).ok_or("the printed program does not parse")?;
         let mut accesses = 0;
         walk(op_ref(module.as_operation().to_raw()), &mut |op| {
-            let Some((layout, memory, direction, matrix)) = access(op) else { return };
+            let Some((layout, memory, direction, matrices)) = access(op, target) else { return };
             accesses += 1;
-            let degree = degree(&layout, memory, direction, matrix);
+            let degree = degree(&layout, memory, direction, matrices);
             // With rows shorter than 128 bytes, a transpose has fewer banks to choose from.
             let most = if is_turned_and_narrow(memory) { 2 } else { 1 };
             if degree.is_none_or(|d| d > most) {
@@ -189,25 +190,26 @@ fn is_turned_and_narrow(memory: Val<'_>) -> bool {
     is_turned && storage_bits(desc.element_type()) == 8 && desc.shape().iter().any(|&e| e > 1 && e < 128)
 }
 
-fn access<'c>(op: OpRef<'c>) -> Option<(Layout, Val<'c>, Direction, bool)> {
+fn access<'c>(op: OpRef<'c>, target: &Target) -> Option<(Layout, Val<'c>, Direction, Matrices)> {
     let of = |v| Tensor::of_value(v).and_then(|t| t.layout());
     if let Some(x) = LocalLoadOp::cast(op) {
-        return Some((of(x.result())?, x.source(), Direction::Load, true));
+        return Some((of(x.result())?, x.source(), Direction::Load, loaded_matrices(target)));
     }
     if let Some(x) = LocalStoreOp::cast(op) {
-        return Some((of(x.source())?, x.dest(), Direction::Store, false));
+        return Some((of(x.source())?, x.dest(), Direction::Store, Matrices::None));
     }
     if let Some(x) = AsyncTiledLoadOp::cast(op) {
-        return Some((LayoutAttr::cast(x.layout()).and_then(to_layout)?, x.dest(), Direction::Store, false));
+        return Some((LayoutAttr::cast(x.layout()).and_then(to_layout)?, x.dest(), Direction::Store, Matrices::None));
     }
     let x = AsyncLoadOp::cast(op)?;
-    Some((of(x.ptr())?, x.dest(), Direction::Store, false))
+    Some((of(x.ptr())?, x.dest(), Direction::Store, Matrices::None))
 }
 
-fn degree(layout: &Layout, memory: Val<'_>, direction: Direction, matrix: bool) -> Option<u32> {
+fn degree(layout: &Layout, memory: Val<'_>, direction: Direction, matrices: Matrices) -> Option<u32> {
     let desc = MemDescType::cast(ty(memory))?;
     let bases: Vec<u64> = SharedLayoutAttr::cast(desc.layout()?)?.offsets().iter().map(|&b| b as u64).collect();
     let shared = SharedLayout::new(bases.clone(), bases.len() as u32).ok()?;
-    let plan = SharedAccess::new(layout, &shared, storage_bits(desc.element_type()), direction, matrix).ok()?;
+    let bits = storage_bits(desc.element_type());
+    let plan = SharedAccess::with_matrices(layout, &shared, bits, direction, matrices).ok()?;
     Some(plan.conflict_degree)
 }
