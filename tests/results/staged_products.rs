@@ -72,6 +72,8 @@ fn block_scales() {
         let kind = ScaledKind { scales_across: across, trips: 2, ..MXF8 };
         kind.multiplied_from_stages(&kind.usual());
     }
+    let blocked = ScaledKind { blocked: true, n: 128, trips: 2, ..MXF8 };
+    blocked.multiplied_from_stages(&blocked.usual());
     for (m, n, k, outside) in [(128, 128, 64, [5, 3, 9]), (64, 64, 256, [63, 31, 70]), (128, 64, 128, [127, 15, 127])] {
         let kind = ScaledKind { m, n, k, outside, ..MXF8 };
         kind.multiplied_from_stages(&kind.usual());
