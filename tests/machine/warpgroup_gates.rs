@@ -198,9 +198,10 @@ impl Gate {
         let [mem, sum, out] = self.types();
         let (rows, columns, shape, stride, index) =
             if self.transposed { (n, k, "%n, %k", "%k", "%y, %i") } else { (k, n, "%k, %n", "%n", "%i, %y") };
-        let (rows_a, columns_a, shape_a, stride_a, index_a, depth) = match self.left_transposed {
-            true => (k, m, "%k, %m", "%m", "%i, %x", "%tiles#0"),
-            false => (m, k, "%m, %k", "%k", "%x, %i", "%tiles#1"),
+        let (rows_a, columns_a, shape_a, stride_a, index_a, depth) = if self.left_transposed {
+            (k, m, "%k, %m", "%m", "%i, %x", "%tiles#0")
+        } else {
+            (m, k, "%m, %k", "%k", "%x, %i", "%tiles#1")
         };
         let ([row_a, row_b, row_c], known) =
             if self.any_width { (["%sa", "%sb", "%sc"], 1) } else { ([stride_a, stride, "%n"], 16) };
