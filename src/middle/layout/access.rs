@@ -512,7 +512,8 @@ impl Offsets {
         let along = self.kept.iter().enumerate().fold(0, |r, (i, &bit)| r | (along >> i & 1) << bit);
         // The bytes of a word come from four rows.
         let mut free = self.beyond(ROW_LOG2);
-        if free.len() < WORD_LOG2 as usize {
+        // All other register bits are beyond the row.
+        if free.len() < WORD_LOG2 as usize || free.len() + 1 != self.kept.len() {
             return None;
         }
         let elements: Vec<u64> = free.drain(..WORD_LOG2 as usize).collect();

@@ -157,6 +157,18 @@ proptest! {
     }
 }
 
+/// Registers along a row of bytes that a matrix does not have: they cannot come from the words of one.
+#[test]
+fn registers_along_a_row_of_bytes() {
+    let src = layout(&[1, 4, 32, 256], &[8, 128, 16, 32, 2], &[64]);
+    let dst = layout(&[32, 8, 1, 128], &[2, 4, 32, 16, 256], &[64]);
+    for shared in [matrix(8), SharedOptions { ldmatrix: Matrices::Bytes, ..SharedOptions::new(8) }] {
+        let options = SharedOptions { ldmatrix: Matrices::Bytes, ..shared };
+        let plan = plan_shared(&src, &dst, &shape(&[512]), &options).unwrap();
+        check_conversion(&src, &dst, &Conversion::SharedMemory(plan.into()), 8);
+    }
+}
+
 fn plan(src: &Layout, dst: &Layout, s: &Shape, options: &ConvertOptions) -> Conversion {
     let plan = convert(src, dst, s, options).unwrap();
     check_conversion(src, dst, &plan, options.shared.elem_bits);
