@@ -56,7 +56,7 @@ pub fn queue<B>(blocks: &[B], length: usize, one_round: bool) -> impl Iterator<I
     (0..length).map(move |i| &blocks[(i as f64 * step) as usize % blocks.len()])
 }
 
-/// Records the start of all clusters.
+/// Options that record the start of all clusters.
 pub fn start(total: u64, grain: &RecordOptions) -> RecordOptions {
     RecordOptions { clusters: (0..total).collect(), budget: Some(START), instructions: true, ..grain.clone() }
 }

@@ -55,11 +55,11 @@ pub fn converted_stage_of<'c>(
     op: OpRef<'c>,
     view: &View<'c>,
     element: Type<'c>,
-    (transposed, in_units): (bool, bool),
+    transposed: bool,
 ) -> Result<MemDescType<'c>, String> {
     let (fast, lines) = dimensions(view)?;
     let (fast, lines) = if transposed { (lines, fast) } else { (fast, lines) };
-    let layout = arrangement(view, fast, lines, in_units)?;
+    let layout = arrangement(view, fast, lines, false)?;
     storage(op, view.ty.tile(), element, &layout, layout.alignment().into())
 }
 

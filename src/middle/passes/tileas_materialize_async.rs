@@ -530,14 +530,10 @@ impl<'c> StagedOperand<'c> {
         let desc = operand.stage(&view, 1 - place.number, unit).map_err(|e| fail(load.op(), e))?;
         let (map, bytes) = tensor_maps::plan(load, desc, facts).map_err(|e| fail(load.op(), e))?;
         let transposed = operand.must_be_transposed(&view, 1 - place.number, unit);
-        let in_units = operand.is_in_units(&view, 1 - place.number, unit);
         let converted = if transposed || !operand.computed.is_empty() {
             let v = self::operand(op, place.number);
             let element = Tensor::of_value(v).ok_or_else(|| fail(op, "operand is not a tensor"))?.element;
-            Some(
-                converted_stage_of(load.op(), &view, element, (transposed, in_units))
-                    .map_err(|e| fail(load.op(), e))?,
-            )
+            Some(converted_stage_of(load.op(), &view, element, transposed).map_err(|e| fail(load.op(), e))?)
         } else {
             None
         };
