@@ -85,7 +85,7 @@ def NvTileAS_SplatOp : NvTileAS_Op<"splat", NvTileAA_Leaf, [Pure]> {
   let results = (outs NvTileAS_Tensor:$result);
   let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
 }
-def NvTileAS_UnsplatOp : NvTileAS_Op<"unsplat", NvTileAA_Program, [Pure]> {
+def NvTileAS_UnsplatOp : NvTileAS_Op<"unsplat", NvTileAA_Leaf, [Pure]> {
   let summary = "the element of a one-element tensor, in every thread";
   let arguments = (ins NvTileAS_Tensor:$source);
   let results = (outs NvTileAS_Scalar:$result);

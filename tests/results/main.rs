@@ -12,6 +12,7 @@ mod extended_shared;
 mod fuzz_bodies;
 mod gpu_kit;
 mod grouped_products;
+mod index_loads;
 mod libdevice;
 mod library_code;
 mod memory;
@@ -50,6 +51,7 @@ fn main() -> std::process::ExitCode {
         fuzz_bodies,
         gpu_kit,
         grouped_products,
+        index_loads,
         libdevice,
         library_code,
         producer_computed,

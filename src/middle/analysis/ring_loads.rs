@@ -15,8 +15,11 @@
 //!   threads. Such a conversion uses shared memory anyway.
 //! * Its token is created outside of the loop, so no access in the loop precedes it, and no access waits for the
 //!   token that it returns. Issuing it early is therefore legal.
-//! * Its address follows from the loop counter and from loop-invariant values. The ops that compute the address are
-//!   cloned for the iteration ahead.
+//! * Its address follows from the loop counter, from loop-invariant values and from *index loads*. The ops that compute
+//!   the address are cloned for the iteration ahead.
+//!
+//! An index load reads a few integers that the address depends on, such as the number of a page. Its own address
+//! depends on no other load of the loop. It is done one iteration before the copy ([`indices`]).
 //!
 //! # Resident operands
 //!
@@ -35,6 +38,7 @@
 
 mod depths;
 mod expansion;
+mod indices;
 mod shared_ring;
 
 pub use depths::Depths;
@@ -48,12 +52,13 @@ use crate::dialect::{
     behaviour::{self, LayoutRelation},
     dots::AnyDot,
     layouts::{Tensor, storage_bits},
-    nv_tileas::{AllocTensorOp, ConvertLayoutOp, MemDescType, ReduceOp, ScanOp},
+    nv_tileaa::Ordering,
+    nv_tileas::{AllocTensorOp, ConvertLayoutOp, LoadOp, MemDescType, ReduceOp, ScanOp, TiledLoadOp},
     rt::*,
     shared_memory::{loaded_matrices, memdesc_bytes, padded_bytes, storage_type},
-    types::integer_width,
+    types,
 };
-use rustc_hash::FxHashMap;
+use rustc_hash::FxHashSet;
 use tile_layout::{AccessMode, Run, SharedOptions, plan_shared};
 use tile_targets::Target;
 
@@ -75,8 +80,30 @@ pub struct RingLoad<'c> {
     pub desc: MemDescType<'c>,
     /// Elements that one instruction reads from the stage.
     pub vector: u32,
-    /// Ops of the body that compute the operands of the load, in program order.
+    /// What the operands of the load need.
+    pub slice: Slice<'c>,
+}
+
+/// The ops of a loop's body from which the operands of an op follow.
+pub struct Slice<'c> {
+    /// The ops to compute again for another iteration, in program order.
+    pub ops: Vec<OpRef<'c>>,
+    /// The loads whose values the ops need.
+    pub indices: Vec<IndexLoad<'c>>,
+}
+
+/// A load of integers on which the address of another load depends.
+pub struct IndexLoad<'c> {
+    pub op: OpRef<'c>,
+    /// The ops that compute its operands, in program order.
     pub slice: Vec<OpRef<'c>>,
+}
+
+impl<'c> IndexLoad<'c> {
+    /// The loaded integers.
+    pub fn value(&self) -> Val<'c> {
+        result(self.op, 0)
+    }
 }
 
 /// A loop-invariant left operand that the loop reads from shared memory.
@@ -97,6 +124,8 @@ pub struct Resident<'c> {
 const RESIDENT_WORDS: u64 = 32;
 /// Registers per thread for accumulators and resident operands. The others hold fragments, weights and addresses.
 pub const HELD_WORDS: u64 = 192;
+/// The most registers per thread for the value of an index load, which the loop carries.
+const INDEX_WORDS: u64 = 4;
 
 impl<'c> Candidates<'c> {
     /// Returns `None` if no load of the loop can be copied ahead.
@@ -104,7 +133,7 @@ impl<'c> Candidates<'c> {
         let body = entry_block(region(op, 0))?;
         // Future iterations are numbered in 64 bits. The step of a 64-bit counter must be small enough that its
         // multiples do not overflow.
-        let width = integer_width(ty(arg(body, 0)));
+        let width = types::integer_width(ty(arg(body, 0)));
         let step = behaviour::int_constant(operand(op, 2));
         if width > 32 && !step.is_some_and(|s| (1..1 << 32).contains(&s)) {
             return None;
@@ -167,7 +196,7 @@ impl<'c> RingLoad<'c> {
         let plan = plan_shared(&from, &to, &shape, &options).ok()?;
         plan.store.runs(&from, &shape, load.dim, load.vector, load.bytes)?;
         let desc = storage_type(op, &tensor.shape, tensor.element, plan.layout.bases()).ok()?;
-        let slice = backward_slice(op, body)?;
+        let slice = backward_slice(op, (parent, body))?;
         let (AccessMode::Vector { elements: vector } | AccessMode::Matrix { elements: vector, .. }) = plan.load.mode;
         Some(Self { op, convert, desc, vector, slice })
     }
@@ -212,10 +241,22 @@ impl<'c> Resident<'c> {
     }
 }
 
-/// The ops of the body that the operands of `op` need, in program order. Returns `None` if one of them cannot be
-/// computed for another iteration, because it has effects or depends on a loop-carried value.
-pub fn backward_slice<'c>(op: OpRef<'c>, body: Blk<'c>) -> Option<Vec<OpRef<'c>>> {
-    let mut needed: FxHashMap<usize, ()> = FxHashMap::default();
+/// What the operands of `op` need to be computed for another iteration of the loop `parent`. Returns `None` if that is
+/// impossible, because an op has effects or a value is carried by the loop.
+pub fn backward_slice<'c>(op: OpRef<'c>, (parent, body): (OpRef<'c>, Blk<'c>)) -> Option<Slice<'c>> {
+    let (ops, loads) = needed_ops(op, body, &|load| is_index_load(load, parent))?;
+    let index = |op: OpRef<'c>| Some(IndexLoad { op, slice: needed_ops(op, body, &|_| false)?.0 });
+    Some(Slice { ops, indices: loads.into_iter().map(index).collect::<Option<_>>()? })
+}
+
+/// The ops of the body that compute the operands of `op`, and those among their sources that `is_leaf` selects, both in
+/// program order.
+fn needed_ops<'c>(
+    op: OpRef<'c>,
+    body: Blk<'c>,
+    is_leaf: &dyn Fn(OpRef<'c>) -> bool,
+) -> Option<(Vec<OpRef<'c>>, Vec<OpRef<'c>>)> {
+    let (mut needed, mut leaves) = (FxHashSet::default(), FxHashSet::default());
     let mut work: Vec<Val<'c>> = operands(op).collect();
     while let Some(v) = work.pop() {
         if v == arg(body, 0) {
@@ -229,14 +270,34 @@ pub fn backward_slice<'c>(op: OpRef<'c>, body: Blk<'c>) -> Option<Vec<OpRef<'c>>
             // Defined outside of the loop, or in a nested region.
             continue;
         }
+        if v == result(producer, 0) && is_leaf(producer) {
+            leaves.insert(op_key(producer));
+            continue;
+        }
         if !behaviour::computes_speculatively(producer) {
             return None;
         }
-        if needed.insert(op_key(producer), ()).is_none() {
+        if needed.insert(op_key(producer)) {
             work.extend(operands(producer));
         }
     }
-    Some(ops_of(body).filter(|o| needed.contains_key(&op_key(*o))).collect())
+    let of = |keys: FxHashSet<usize>| ops_of(body).filter(|o| keys.contains(&op_key(*o))).collect();
+    Some((of(needed), of(leaves)))
+}
+
+/// Whether a load of the loop `parent` reads few integers and may be done in an earlier iteration.
+fn is_index_load<'c>(op: OpRef<'c>, parent: OpRef<'c>) -> bool {
+    let (value, token, ordering) = match (TiledLoadOp::cast(op), LoadOp::cast(op)) {
+        (Some(x), _) => (x.result(), x.token(), x.ordering()),
+        (_, Some(x)) => (x.result(), x.token(), x.ordering()),
+        _ => return false,
+    };
+    let held = || if types::is_tensor(ty(value)) { register_bits(value) } else { Some(0) };
+    let element = types::element(ty(value));
+    ordering == Ordering::Weak
+        && token.is_none_or(|t| !is_inside(t, parent))
+        && types::is_integer(element)
+        && held().is_some_and(|bits| words(element, bits) <= INDEX_WORDS)
 }
 
 /// Whether the value becomes an operand of a dot, possibly after widening, reshapes or layout conversions.

@@ -46,7 +46,7 @@ nv_tileaa.func @stays(%p0: !nv_tileaa.ptr<f16>, %q: !nv_tileaa.ptr<f16>, %n: i32
   %r:2 = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %zero, %at = %c0) -> (tensor<32x32xf32>, i32) : i32 {
     // expected-remark @+1 {{NotPipelined: the load is not started ahead of its iteration: asynchronous copies can only pad with zeros; pad with zeros}}
     %a, %t1 = nv_tileaa.tiled_load <weak> %w[%c0, %k] : !nans[i32, i32] -> tensor<32x32xf16>
-    // expected-remark @+1 {{its address depends on loop-carried or loaded values; compute it from the induction variable}}
+    // expected-remark @+1 {{its address depends on loop-carried values or on more than a few loaded integers; compute it from the induction variable}}
     %b, %t2 = nv_tileaa.tiled_load <weak> %v[%at, %c0] : !view[i32, i32] -> tensor<32x32xf16>
     %d = nv_tileaa.dot %a, %b, %acc : tensor<32x32xf16>, tensor<32x32xf16>, tensor<32x32xf32>
     // expected-remark @+2 {{NarrowAccess}}

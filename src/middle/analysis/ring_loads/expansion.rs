@@ -17,7 +17,7 @@
 //! Iteration 0 reads the tiles of groups 0 and 2. It waits for groups 0 to 2, which are all groups. Since groups
 //! complete in order, the copies of `a` in groups 1 and 2 are complete then too.
 
-use super::{Candidates, Depths, Resident, RingLoad, shared_ring};
+use super::{Candidates, Depths, Resident, RingLoad, Slice, indices::clone_missing, shared_ring};
 use crate::analysis::{
     clones::mapped,
     thread_copies::{async_token, build_copy},
@@ -44,7 +44,7 @@ use melior::{
     Context,
     ir::{Region, Type},
 };
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 /// Loads whose copies start the same number of iterations ahead.
 pub(super) struct Batch<'a, 'c> {
@@ -89,8 +89,10 @@ pub fn expand<'c>(found: &Candidates<'c>, depths: &Depths, context: &'c Context)
         resident.keep(&b).map_err(|e| fail(op, e.to_string()))?;
     }
     let expansion = Expansion::new(op, &b, &batches)?;
-    let groups = expansion.prologue()?;
-    expansion.main_loop(&groups)
+    let indices: Vec<_> =
+        batches.iter().map(|batch| expansion.first_indices(batch, batch.ahead)).collect::<Result<_, _>>()?;
+    let groups = expansion.prologue(&indices)?;
+    expansion.main_loop(&groups, indices.iter().filter_map(|of| of.last().map(Vec::as_slice)).collect())
 }
 
 /// Builds the barrier that orders copies after earlier accesses of shared memory.
@@ -152,15 +154,16 @@ impl<'c> Expansion<'_, 'c> {
         self.b.cmpi(IntPredicate::Ult, distance, self.b.subi(self.upper, here))
     }
 
-    /// Starts the copies of the prologue. Returns the tokens of their groups, oldest first.
-    fn prologue(&self) -> Result<Vec<Val<'c>>, Failed> {
+    /// Starts the copies of the prologue, with the indices of each batch and iteration. Returns the tokens of their
+    /// groups, oldest first.
+    fn prologue(&self, indices: &[Vec<Vec<Val<'c>>>]) -> Result<Vec<Val<'c>>, Failed> {
         let (b, first) = (self.b, operand(self.op, 0));
         let counter = arg(self.body(self.op)?, 0);
         let any = b.cmpi(IntPredicate::less(self.unsigned), self.lower, self.upper);
         let mut groups = vec![];
         for group in 0..self.depth() {
             let mut done = vec![];
-            for batch in self.batches {
+            for (batch, indices) in self.batches.iter().zip(indices) {
                 let number = group - (self.depth() - batch.ahead);
                 if number < 0 {
                     continue;
@@ -173,7 +176,7 @@ impl<'c> Expansion<'_, 'c> {
                     (ahead, b.andi(any, self.exists(self.lower, distance)))
                 };
                 let slot = b.i32_constant(number);
-                done.extend(self.copies(batch, counter, ahead, predicate, slot)?);
+                done.extend(self.copies(batch, counter, ahead, (predicate, slot), &indices[number as usize])?);
             }
             groups.push(self.commit(&done)?);
         }
@@ -181,18 +184,20 @@ impl<'c> Expansion<'_, 'c> {
     }
 
     /// Creates the pipelined loop. It carries the original values, then for each batch the stages to read and to
-    /// write, then the groups in flight.
-    fn main_loop(&self, groups: &[Val<'c>]) -> Result<OpRef<'c>, Failed> {
+    /// write, then the indices of each batch, then the groups in flight.
+    fn main_loop(&self, groups: &[Val<'c>], indices: Vec<&[Val<'c>]>) -> Result<OpRef<'c>, Failed> {
         let (op, b) = (self.op, self.b);
         let mut extra = vec![];
         for batch in self.batches {
             extra.extend([b.i32_constant(0), b.i32_constant(batch.ahead)]);
         }
+        extra.extend(indices.iter().copied().flatten());
         extra.extend(groups);
         let (new, body) = self.with_carried(&extra)?;
         let carried = operand_count(op) - 3;
         let mine: Vec<Val<'c>> = args(body).skip(1 + carried).collect();
-        let (slots, groups) = mine.split_at(2 * self.batches.len());
+        let (slots, mine) = mine.split_at(2 * self.batches.len());
+        let (mut indices, groups) = mine.split_at(mine.len() - groups.len());
         let slots: Vec<[Val<'c>; 2]> = slots.chunks(2).map(|s| [s[0], s[1]]).collect();
 
         b.set_start(body);
@@ -206,9 +211,13 @@ impl<'c> Expansion<'_, 'c> {
             let distance = b.muli(self.step, b.i64_constant(batch.ahead));
             let ahead = b.resized(b.addi(here, distance), ty(counter), self.unsigned);
             let predicate = self.exists(here, distance);
-            done.extend(self.copies(batch, counter, ahead, predicate, *write)?);
+            let (now, others) = indices.split_at(batch.indices().len());
+            indices = others;
+            done.extend(self.copies(batch, counter, ahead, (predicate, *write), now)?);
         }
         let group = self.commit(&done)?;
+        let next: Vec<Val<'c>> =
+            self.batches.iter().flat_map(|batch| self.next_indices(batch, counter, batch.ahead + 1)).collect();
         self.read_rings(body, &slots)?;
 
         let last = ops_of(body).last().ok_or_else(|| fail(new, "loop has no terminator"))?;
@@ -217,14 +226,14 @@ impl<'c> Expansion<'_, 'c> {
         for (batch, [read, write]) in self.batches.iter().zip(&slots) {
             stages.extend([*read, *write].map(|stage| next_stage(b, stage, batch.stages())));
         }
-        self.end((new, body), &stages, &[&groups[1..], &[group]].concat())?;
+        self.end((new, body), &[stages, next].concat(), &[&groups[1..], &[group]].concat())?;
         Ok(new)
     }
 
-    /// Ends the new loop, which also carries `stages` and pending `groups`, and replaces the results of the old one.
-    pub fn end(&self, (new, body): (OpRef<'c>, Blk<'c>), stages: &[Val<'c>], groups: &[Val<'c>]) -> Result<(), Failed> {
+    /// Ends the new loop, which also carries `more` and pending `groups`, and replaces the results of the old one.
+    pub fn end(&self, (new, body): (OpRef<'c>, Blk<'c>), more: &[Val<'c>], groups: &[Val<'c>]) -> Result<(), Failed> {
         let (op, b) = (self.op, self.b);
-        extend_yield(b, body, &[stages, groups].concat()).map_err(self.error())?;
+        extend_yield(b, body, &[more, groups].concat()).map_err(self.error())?;
         for (old, new) in results(op).zip(results(new)) {
             replace_all_uses(old, new);
         }
@@ -235,8 +244,7 @@ impl<'c> Expansion<'_, 'c> {
         AsyncWaitOp::build(b, &left, i64_attr(b.context(), 0)).map_err(self.error())?;
         copy_schedule(op, new);
         erase(op);
-        self.erase_unused(body);
-        Ok(())
+        self.erase_unused(body)
     }
 
     /// Creates a loop before the old one, with the old body. It carries `extra` in addition to the original values.
@@ -260,36 +268,23 @@ impl<'c> Expansion<'_, 'c> {
         Ok((new, body))
     }
 
-    /// Starts the copies of a batch for the iteration `ahead`, into stage `slot`. Returns their tokens.
+    /// Starts the copies of a batch for the iteration `ahead`, into stage `slot`, with the values of its index loads.
+    /// Returns their tokens.
     pub fn copies(
         &self,
         batch: &Batch<'_, 'c>,
         counter: Val<'c>,
         ahead: Val<'c>,
-        predicate: Val<'c>,
-        slot: Val<'c>,
+        (predicate, slot): (Val<'c>, Val<'c>),
+        indices: &[Val<'c>],
     ) -> Result<Vec<Val<'c>>, Failed> {
         let b = self.b;
-        let mut map: FxHashMap<usize, Val<'c>> = FxHashMap::default();
+        let mut map = batch.indices_as(indices);
         map.insert(key(counter), ahead);
         let mut done = vec![];
         for (load, ring) in &batch.loads {
             b.set_location(load.op.location());
-            for &op in &load.slice {
-                if results(op).all(|r| map.contains_key(&key(r))) {
-                    continue;
-                }
-                let copy = clone_detached(op);
-                for (i, v) in operands(op).enumerate() {
-                    if let Some(new) = map.get(&key(v)) {
-                        set_operand(copy, i, *new);
-                    }
-                }
-                b.insert_op(copy);
-                for (old, new) in results(op).zip(results(copy)) {
-                    map.insert(key(old), new);
-                }
-            }
+            clone_missing(b, &load.slice.ops, &mut map);
             let of = |v: Val<'c>| mapped(&map, v);
             let stage = self.stage(load, *ring, slot).map_err(|e| fail(load.op, e.to_string()))?;
             done.push(build_copy(b, load.op, stage, Some(predicate), of)?);
@@ -348,16 +343,24 @@ impl<'c> Expansion<'_, 'c> {
     }
 
     /// Erases the ops that only the loads needed.
-    pub fn erase_unused(&self, body: Blk<'c>) {
-        let loads = self.batches.iter().flat_map(|batch| &batch.loads);
-        let keys: FxHashSet<usize> = loads.flat_map(|(load, _)| &load.slice).map(|o| op_key(*o)).collect();
+    pub fn erase_unused(&self, body: Blk<'c>) -> Result<(), Failed> {
+        let slices = || self.batches.iter().flat_map(|batch| &batch.loads).map(|(load, _)| &load.slice);
+        let indices: FxHashSet<usize> = slices().flat_map(|slice| &slice.indices).map(|i| op_key(i.op)).collect();
+        let of = |slice: &'_ Slice<'c>| {
+            [&*slice.ops, &*slice.indices.iter().flat_map(|i| &i.slice).copied().collect::<Vec<_>>()].concat()
+        };
+        let keys: FxHashSet<usize> = slices().flat_map(of).map(op_key).chain(indices.iter().copied()).collect();
         let mut present: Vec<OpRef<'c>> = ops_of(body).filter(|o| keys.contains(&op_key(*o))).collect();
         present.reverse();
         for op in present {
+            if indices.contains(&op_key(op)) && !has_uses(result(op, 0)) {
+                tokens::pass_over(self.b.context(), op).map_err(self.error())?;
+            }
             if results(op).all(|r| !has_uses(r)) {
                 erase(op);
             }
         }
+        Ok(())
     }
 }
 

@@ -100,15 +100,25 @@ fn delay_views(mut v: Val<'_>) {
 impl<'c> Expansion<'_, 'c> {
     /// Pipelines the loop with one ring of that many stages. Returns the new loop.
     pub fn with_shared_ring(&self, stages: i64) -> Result<OpRef<'c>, Failed> {
-        let groups = self.first_steps(stages - 1)?;
+        let steps = 0..self.batches.len() as i64;
+        // The indices of the loads in the order in which an iteration starts their copies.
+        let of = |step: i64| {
+            let (later, iterations) = self.of_step(step + stages - 1);
+            self.first_indices(later, iterations)
+        };
+        let indices: Vec<_> = steps.map(of).collect::<Result<_, _>>()?;
+        let groups = self.first_steps(stages - 1, &indices)?;
         let (op, b) = (self.op, self.b);
         // The stage that an iteration reads first, and the one that the step before it has read.
         let mut extra = vec![b.i32_constant(0), b.i32_constant(stages - 1)];
+        extra.extend(indices.iter().filter_map(|of| of.last()).flatten());
+        let at = extra.len();
         extra.extend(groups);
         let (new, body) = self.with_carried(&extra)?;
         let carried = operand_count(op) - 3;
         let mine: Vec<Val<'c>> = args(body).skip(1 + carried).collect();
-        let (mut slot, mut free, mut groups) = (mine[0], mine[1], mine[2..].to_vec());
+        let (mut slot, mut free, mut indices, mut groups) = (mine[0], mine[1], &mine[2..at], mine[at..].to_vec());
+        let mut next = vec![];
 
         let counter = arg(body, 0);
         b.set_start(body);
@@ -122,15 +132,18 @@ impl<'c> Expansion<'_, 'c> {
             let (later, iterations) = self.of_step(number as i64 + stages - 1);
             let distance = b.muli(self.step, b.i64_constant(iterations));
             let ahead = b.resized(b.addi(here, distance), ty(counter), self.unsigned);
-            let done = self.copies(later, counter, ahead, self.exists(here, distance), free)?;
+            let (now, others) = indices.split_at(later.indices().len());
+            indices = others;
+            let done = self.copies(later, counter, ahead, (self.exists(here, distance), free), now)?;
             groups.remove(0);
             groups.push(self.commit(&done)?);
+            next.extend(self.next_indices(later, counter, iterations + 1));
             b.set_location(load.op.location());
             self.read_stage(load, ring, slot)?;
             (free, slot) = (slot, next_stage(b, slot, stages));
         }
         self.batches.iter().try_for_each(|batch| self.erase_load(batch.loads[0].0))?;
-        self.end((new, body), &[slot, free], &groups)?;
+        self.end((new, body), &[&[slot, free], &*next].concat(), &groups)?;
         Ok(new)
     }
 
@@ -140,8 +153,9 @@ impl<'c> Expansion<'_, 'c> {
         (&self.batches[(number % count) as usize], number / count)
     }
 
-    /// Starts the copies of the first steps. Returns the tokens of their groups, oldest first.
-    fn first_steps(&self, count: i64) -> Result<Vec<Val<'c>>, Failed> {
+    /// Starts the copies of the first steps, with the indices of each load and iteration. Loads are in the order in
+    /// which an iteration starts their copies. Returns the tokens of their groups, oldest first.
+    fn first_steps(&self, count: i64, indices: &[Vec<Vec<Val<'c>>>]) -> Result<Vec<Val<'c>>, Failed> {
         let (b, first) = (self.b, operand(self.op, 0));
         let counter = arg(self.body(self.op)?, 0);
         let any = b.cmpi(IntPredicate::less(self.unsigned), self.lower, self.upper);
@@ -154,7 +168,10 @@ impl<'c> Expansion<'_, 'c> {
                 let ahead = b.resized(b.addi(self.lower, distance), ty(first), self.unsigned);
                 (ahead, b.andi(any, self.exists(self.lower, distance)))
             };
-            self.commit(&self.copies(batch, counter, ahead, predicate, b.i32_constant(number))?)
+            // The iteration that starts the copy of step `count` starts this one's as many steps later.
+            let place = (number - count).rem_euclid(self.batches.len() as i64);
+            let indices = &indices[place as usize][iterations as usize];
+            self.commit(&self.copies(batch, counter, ahead, (predicate, b.i32_constant(number)), indices)?)
         };
         (0..count).map(group).collect()
     }

@@ -68,9 +68,10 @@ fn why_not<'c>(op: OpRef<'c>, parent: OpRef<'c>, body: Blk<'c>) -> Option<(Strin
             format!("asynchronous copies move at least 4 bytes, but its vectors have only {bytes}"),
             Some(Advice::AlignCopy),
         )),
-        _ if backward_slice(op, body).is_none() => {
-            because("its address depends on loop-carried or loaded values", Some(Advice::InductionAddress))
-        }
+        _ if backward_slice(op, (parent, body)).is_none() => because(
+            "its address depends on loop-carried values or on more than a few loaded integers",
+            Some(Advice::InductionAddress),
+        ),
         // Dots of scalar instructions use the tile in the layout of its load.
         _ if !ConvertLayoutOp::cast(uses(value)[0].0).is_some_and(|c| behaviour::moves_between_threads(c.op())) => None,
         _ => because("no shared-memory layout suits both the copy and the dot", None),
