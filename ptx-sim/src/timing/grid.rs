@@ -23,6 +23,20 @@ pub struct Takeovers {
     pub longest: u64,
 }
 
+/// A started cluster, in the order in which clusters take over others.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Running {
+    /// The time at which it is done.
+    done: u64,
+    /// Its place among clusters of this time.
+    place: u64,
+    /// The number of the cluster that it runs.
+    last: u64,
+    first: u64,
+    /// The number of clusters that it has run.
+    rounds: u64,
+}
+
 impl Takeovers {
     /// Of `total` clusters, the first `started` take over the others. `all` records the start of all clusters, which
     /// shows which ones are idle; a launch of many rounds does not need it.
@@ -33,19 +47,22 @@ impl Takeovers {
     }
 
     /// Clusters are taken over in the order of the grid, by the cluster that is done first. All take the same time,
-    /// except the `idle` ones, which take none.
+    /// except the `idle` ones, which take none. Of clusters that are done at the same time, each is one place later in
+    /// each round. Otherwise a cluster would run equal rows of tiles in every round if the number of rows divides that
+    /// of started clusters, which causal attention with rows of different lengths does not do.
     fn in_order(total: u64, started: u64, idle: &FxHashSet<u64>) -> Takeovers {
         let time = |cluster: u64| u64::from(!idle.contains(&cluster));
-        // The time at which a cluster is done, its number, and the number of the cluster that started there.
-        let mut running: BinaryHeap<Reverse<(u64, u64, u64)>> =
-            (0..started).map(|c| Reverse((time(c), c, c))).collect();
+        let place = |first: u64, rounds: u64| (first + rounds) % started.max(1);
+        let start = |first: u64| Running { done: time(first), place: place(first, 1), last: first, first, rounds: 1 };
+        let mut running: BinaryHeap<Reverse<Running>> = (0..started).map(start).map(Reverse).collect();
         let mut next = FxHashMap::default();
         for cluster in started..total {
-            let Some(Reverse((done, last, first))) = running.pop() else { break };
+            let Some(Reverse(Running { done, last, first, rounds, .. })) = running.pop() else { break };
             next.insert(last, cluster);
-            running.push(Reverse((done + time(cluster), cluster, first)));
+            let (done, rounds) = (done + time(cluster), rounds + 1);
+            running.push(Reverse(Running { done, place: place(first, rounds), last: cluster, first, rounds }));
         }
-        let longest = running.into_iter().map(|Reverse((done, _, first))| (done, Reverse(first))).max();
+        let longest = running.into_iter().map(|Reverse(r)| (r.done, Reverse(r.first))).max();
         Takeovers { next, longest: longest.map_or(0, |(_, Reverse(first))| first) }
     }
 }

@@ -251,6 +251,18 @@ fn takeovers_take_the_time_of_their_tiles() {
     assert!((least..least + 120.0).contains(&idle), "{idle} of {least}");
 }
 
+/// If the work of a tile depends on its row, and the number of rows divides that of SMs, each SM runs tiles of all
+/// rows: it takes as long as with tiles of mean work.
+#[test]
+fn takeovers_run_tiles_of_all_rows() {
+    let sms = number("sm.count") as u32;
+    assert!(sms.is_multiple_of(4));
+    let by_row = takeover_of("and.b32 %r9, %r7, 3; mad.lo.s32 %r9, %r9, 200, 100;");
+    let clocks = |text: &str| predicted(text, 8 * sms, 0).clocks;
+    let (by_row, mean) = (clocks(&by_row), clocks(&takeover(400)));
+    assert!((by_row / mean - 1.0).abs() < 0.1, "{by_row} {mean}");
+}
+
 /// A cluster without work takes over before one that works: if every other tile is empty, two tiles for each SM take
 /// as long as one that is not.
 #[test]
