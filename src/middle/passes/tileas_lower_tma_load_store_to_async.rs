@@ -46,6 +46,7 @@ use crate::{
     dialect::{
         arith::IntPredicate,
         attributes::REUSE,
+        behaviour,
         dot_plan::DotPlan,
         hints::bool_hint,
         layouts::{Tensor, storage_bits},
@@ -54,7 +55,7 @@ use crate::{
         nv_tileaa::{self, AnyOp, CreateMemTokenOp, Ordering},
         nv_tileas::{
             AgentSwitchOp, AllocTensorOp, AsyncFenceOp, AsyncTiledTmaStoreOp, AsyncTmaStoreWaitOp, BarrierOp,
-            ConvertLayoutOp, LocalStoreOp, MemDescType, TiledStoreOp,
+            ConvertLayoutOp, LocalStoreOp, MemDescType, TiledLoadOp, TiledStoreOp,
         },
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         remark::{self, Better},
@@ -343,6 +344,10 @@ fn rewrite<'c>(agent: Blk<'c>, stores: &[Store<'c>], context: &'c Context) -> Re
     // builds the maps. After the second barrier ptxas knows that the threads have reconverged, which keeps the
     // addresses of the loops' dots in uniform registers.
     let made: Vec<OpRef<'c>> = ops_of(agent).filter(|o| maps.has(*o)).collect();
+    if let Some(load) = made.last().and_then(|last| last_load_after(*last)) {
+        let next = next_op(load).ok_or_else(|| fail(first, "an agent has no end"))?;
+        made.iter().for_each(|map| move_before(*map, next));
+    }
     for map in &made {
         top.set_before(*map);
         let barrier = BarrierOp::build(&top, None, None).map_err(|e| fail(first, e.to_string()))?;
@@ -360,6 +365,16 @@ fn rewrite<'c>(agent: Blk<'c>, stores: &[Store<'c>], context: &'c Context) -> Re
     };
     AsyncTmaStoreWaitOp::build(&end, &sources, true, None).map_err(|e| fail(first, e.to_string()))?;
     Ok(())
+}
+
+/// The last of the loads after `op` that wait for nothing. Maps are looked up while such loads are in flight.
+fn last_load_after(op: OpRef<'_>) -> Option<OpRef<'_>> {
+    let is_load = |o: &OpRef<'_>| TiledLoadOp::cast(*o).is_some_and(|load| load.ordering() == Ordering::Weak);
+    let after = std::iter::successors(next_op(op), |o| next_op(*o));
+    after
+        .take_while(|o| behaviour::is_pure(*o) || is_load(o) || CreateMemTokenOp::cast(*o).is_some())
+        .filter(is_load)
+        .last()
 }
 
 fn yields<'c>(b: &Builder<'c>, value: Option<Val<'c>>) -> Result<OpRef<'c>, BuildError> {
