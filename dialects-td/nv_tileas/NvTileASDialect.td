@@ -277,8 +277,8 @@ def NvTileAS_MemDescType : TypeDef<NvTileAS_Dialect, "MemDesc"> {
     !nv_tileas.memdesc<64x64xf16, #s, align = 1024>
     ```
 
-    Each stage starts at a multiple of `align` bytes, a power of two that is at least 128, the default. Layouts with a
-    128-byte hardware swizzle require 1024.
+    Each stage starts at a multiple of `align` bytes, a power of two that is at least 8; the default is 128. Layouts with
+    a 128-byte hardware swizzle require 1024.
 
     In tensor memory an element takes one column of 32 bits of one lane. The seven high bits of the offset are the lane,
     and the others are the column.

@@ -275,6 +275,8 @@ LogicalResult DotPlanAttr::verify(function_ref<InFlightDiagnostic()> emitError, 
 
 // In bytes: one word in each bank. The storage of a kernel has this alignment anyway.
 static constexpr int64_t DEFAULT_ALIGNMENT = 128;
+// The size of a barrier.
+static constexpr int64_t LEAST_ALIGNMENT = 8;
 
 // The lanes of tensor memory.
 static constexpr int64_t TMEM_LANES = 128;
@@ -344,15 +346,15 @@ void MemDescType::print(AsmPrinter &printer) const {
   printer << '>';
 }
 // Invariants: extents are powers of two; the layout has one offset bit per bit of the element index; at least one
-// stage; the alignment is a power of two and at least the default; packed elements have four bits and are in shared
+// stage; the alignment is a power of two of at least 8; packed elements have four bits and are in shared
 // memory.
 LogicalResult MemDescType::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> shape, Type element,
                                   SharedLayoutAttr layout, int64_t stages, MemorySpace space, int64_t alignment,
                                   bool packed) {
   if (packed && (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() != 4 || space != MemorySpace::Shared))
     return emitError() << "only elements of 4 bits in shared memory are packed, got " << element;
-  if (alignment < DEFAULT_ALIGNMENT || (alignment & (alignment - 1)))
-    return emitError() << "alignment must be a power of two of at least " << DEFAULT_ALIGNMENT << " bytes, got "
+  if (alignment < LEAST_ALIGNMENT || (alignment & (alignment - 1)))
+    return emitError() << "alignment must be a power of two of at least " << LEAST_ALIGNMENT << " bytes, got "
                        << alignment;
   if (stages < 1)
     return emitError() << "expected at least one stage, got " << stages;

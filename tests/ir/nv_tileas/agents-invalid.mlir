@@ -80,8 +80,8 @@ nv_tileaa.func @threads() attributes {numWarps = 8 : i64} {
 
 // -----
 
-// expected-error @+1 {{alignment must be a power of two of at least 128 bytes, got 64}}
-func.func private @alignment(!nv_tileas.memdesc<4xf32, #nv_tileas.shared_layout<offset = [1, 2]>, align = 64>)
+// expected-error @+1 {{alignment must be a power of two of at least 8 bytes, got 4}}
+func.func private @alignment(!nv_tileas.memdesc<4xf32, #nv_tileas.shared_layout<offset = [1, 2]>, align = 4>)
 
 // -----
 
