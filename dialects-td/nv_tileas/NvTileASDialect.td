@@ -141,7 +141,8 @@ def NvTileAS_DotPlanAttr : NvTileAS_Attr<"DotPlan", "dot_plan"> {
     own, and the agent `matrix` issues the first dots of an iteration before the last dots of the previous one.
     With `tensor_pair`, the agent `matrix` of the first CTA of a cluster issues dots for both of its CTAs.
     Each CTA has its own rows of the left operand and of the accumulator, and loads half of the columns of the right
-    operand, which must be the same in both. Code after the dots processes accumulators in `slices` of their columns.
+    operand, which must be the same in both. Code after the dots processes accumulators in `slices` of their columns;
+    with `whole_rows` only their stores are divided.
     With `sync`, each warp of the consumers reads fragments of the operands and multiplies its part.
 
     `columns` is the maximum number of columns of an instruction, `stages` the number of stages of each ring,

@@ -33,6 +33,10 @@ pub struct Chain {
     pub keys_as_columns: bool,
     /// Whether the values of a key are a column in memory.
     pub values_as_columns: bool,
+    /// The type of the stored results.
+    pub result: Number,
+    /// The number of tile blocks.
+    pub blocks: usize,
 }
 
 pub const CHAIN: Chain = Chain {
@@ -45,6 +49,8 @@ pub const CHAIN: Chain = Chain {
     query: Query::Loaded,
     keys_as_columns: false,
     values_as_columns: false,
+    result: Number::F32,
+    blocks: 2,
 };
 
 impl Chain {
@@ -60,7 +66,7 @@ impl Chain {
     /// Loads `%q`, the queries in row `i` of tiles.
     pub fn queries(&self, i: &str) -> String {
         let (m, d, e) = (self.m, self.d, self.element.keyword());
-        let view = format!("partition_view<tile=({m}x{d}), tensor_view<{}x{d}x{e}, strides=[{d},1]>>", 2 * m);
+        let view = format!("partition_view<tile=({m}x{d}), tensor_view<{}x{d}x{e}, strides=[{d},1]>>", self.blocks * m);
         let raw = if self.query == Query::Loaded { "q" } else { "q_raw" };
         let mut text = format!(
             "%qv = make_partition_view %qt : {view}\n\
@@ -187,18 +193,24 @@ impl Chain {
 
     /// Stores total plus weight as row `i` of tiles.
     pub fn store(&self, weight: &str, total: &str, i: &str) -> String {
-        let (m, w, sums) = (self.m, self.w, self.sums());
-        let view = format!("partition_view<tile=({m}x{w}), tensor_view<{}x{w}xf32, strides=[{w},1]>>", 2 * m);
+        let (m, w, sums, e) = (self.m, self.w, self.sums(), self.result.keyword());
+        let view = format!("partition_view<tile=({m}x{w}), tensor_view<{}x{w}x{e}, strides=[{w},1]>>", self.blocks * m);
+        let stored = format!("tile<{m}x{w}x{e}>");
+        let (out, rounded) = match self.result {
+            Number::F32 => ("%out", String::new()),
+            _ => ("%rounded", format!("%rounded = ftof %out : {sums} -> {stored}\n")),
+        };
         format!(
-            "%weight_all = broadcast {weight} : {} -> {sums}\n%out = addf {total}, %weight_all : {sums}\n\
+            "%weight_all = broadcast {weight} : {} -> {sums}\n%out = addf {total}, %weight_all : {sums}\n{rounded}\
              %ov = make_partition_view %ot : {view}\n\
-             %ok = store_view_tko weak %out, %ov[{i}, %zero] : {sums}, {view}, tile<i32> -> token\n",
+             %ok = store_view_tko weak {out}, %ov[{i}, %zero] : {stored}, {view}, tile<i32> -> token\n",
             self.column()
         )
     }
 
     pub fn program(&self, body: &str) -> String {
-        let (m, n, d, w, e) = (2 * self.m, 4 * self.n, self.d, self.w, self.element.keyword());
+        let (m, n, d, w, e) = (self.blocks * self.m, 4 * self.n, self.d, self.w, self.element.keyword());
+        let result = self.result.keyword();
         let (rows, columns) = if self.keys_as_columns { (d, n) } else { (n, d) };
         let view = |name: &str, of: &str, rows: usize, columns: usize, e: &str| {
             format!(
@@ -211,11 +223,11 @@ impl Chain {
         let views = view("qt", "a", m, d, e)
             + &view("kt", "b", rows, columns, e)
             + &view("vt", "c", lines, each, e)
-            + &view("ot", "o", m, w, "f32");
+            + &view("ot", "o", m, w, result);
         let (column, sums) = (self.column(), self.sums());
         format!(
             "cuda_tile.module @m {{\nentry @k(%a: tile<ptr<{e}>>, %b: tile<ptr<{e}>>, %c: tile<ptr<{e}>>, \
-             %o: tile<ptr<f32>>, %n: tile<i32>, %flag: tile<i32>) {{\n\
+             %o: tile<ptr<{result}>>, %n: tile<i32>, %flag: tile<i32>) {{\n\
              %zero = constant <i32: 0> : tile<i32>\n%one = constant <i32: 1> : tile<i32>\n\
              %two = constant <i32: 2> : tile<i32>\n%x, %y, %z = get_tile_block_id : tile<i32>\n\
              %top0 = constant <f32: -1000.0> : {column}\n%weight0 = constant <f32: 0.0> : {column}\n\
@@ -227,10 +239,10 @@ impl Chain {
         let mut numbers = Numbers::default();
         let mut buffer = |count: usize, n: Number| numbers.buffer(count, n, 2, 1.0);
         vec![
-            buffer(2 * self.m * self.d, self.element),
+            buffer(self.blocks * self.m * self.d, self.element),
             buffer(4 * self.n * self.d, self.element),
             buffer(4 * self.n * self.w, self.element),
-            buffer(2 * self.m * self.w, Number::F32),
+            buffer(self.blocks * self.m * self.w, self.result),
             scalar(self.trips as u64),
             scalar(1),
         ]

@@ -16,6 +16,14 @@ impl Chain {
     fn in_tensor_memory(&self, body: &str) {
         exact::check_in_tensor_memory(&self.program(body), [2, 1, 1], self.parameters());
     }
+
+    /// By the remainder of a seed divided by four, requests for the next tile block are granted or refused.
+    fn taken_over(&self, body: &str) {
+        let seeds = [None, Some(1), Some(2), Some(3), Some(4), Some(6)];
+        let launch = ([self.blocks as u32, 1, 1], self.parameters());
+        let names = ["clusterlaunchcontrol.try_cancel", "tcgen05.mma", "cp.async.bulk.tensor.2d.global"];
+        exact::check_on(&seeds, "sm_100", &self.program(body), launch, &[], &names);
+    }
 }
 
 /// The first iteration does not scale the results, and a loop that does not run leaves them at zero.
@@ -91,6 +99,26 @@ fn tile_after_tile() {
             chain.usual("%tile")
         ));
     }
+}
+
+/// CTAs take over tile blocks. Results are stored in slices of columns while the next tile block begins, and its
+/// queries are loaded after the last scores of this one.
+fn taken_over() {
+    let narrow = Chain { result: Number::F16, blocks: 3, ..ROWS };
+    for (n, d, w, trips) in
+        [(64, 128, 128, 0), (64, 128, 128, 1), (64, 128, 128, 3), (128, 128, 128, 2), (64, 64, 64, 3)]
+    {
+        let chain = Chain { n, d, w, trips, ..narrow };
+        chain.taken_over(&chain.usual("%x"));
+    }
+    let columns = Chain { keys_as_columns: true, values_as_columns: true, result: Number::Bf16, ..narrow };
+    columns.taken_over(&columns.usual("%x"));
+    let carried = ["%f#0", "%f#1", "%f#2"];
+    let two_loops = narrow.queries("%x")
+        + &narrow.looped("f", "%zero to %n, step %one", ["%top0", "%weight0", "%total0"], &narrow.step("f", "%j"))
+        + &narrow.looped("g", "%zero to %two, step %one", carried, &narrow.step("g", "%j"))
+        + &narrow.store("%g#1", "%g#2", "%x");
+    narrow.taken_over(&two_loops);
 }
 
 fn steps() {
@@ -272,6 +300,7 @@ pub fn trials() -> Vec<Trial> {
         other_operands,
         two_loops,
         tile_after_tile,
+        taken_over,
         steps,
         rows_that_are_left_alone,
         masked_rows,

@@ -29,9 +29,9 @@ use crate::dialect::{
     behaviour::{self, LayoutRelation},
     dots::{ACC, TileDot, is_zero},
     elements,
-    layouts::Tensor,
+    layouts::{Tensor, storage_bits},
     loops::FIRST_INIT,
-    nv_tileaa::{AnyOp, MakeTiledViewOp, MemTokenType, Ordering, TiledViewType},
+    nv_tileaa::{AnyOp, MakeTiledViewOp, MemTokenType, Ordering, TiledStoreOp, TiledViewType},
     rt::*,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -49,6 +49,31 @@ pub struct ColumnSlices<'c> {
     pub columns: i64,
     /// The most slices with a bounds check for each one that may be outside of its view.
     pub most: u32,
+}
+
+/// The stores of a function whose tiles can be divided into slices of columns, if all stores of matrices can. A slice
+/// has whole units of 32 bytes in each row.
+pub fn stores(function: OpRef<'_>, count: u32) -> Vec<TiledStoreOp<'_>> {
+    let (all, count) = (collect_ops(function, TiledStoreOp::cast), i64::from(count));
+    let matrices = all.into_iter().filter(|s| is_matrix(s.value()));
+    let fits = |s: &TiledStoreOp<'_>| {
+        let unit = Tensor::of_value(s.value()).map_or(0, |t| {
+            let columns = t.shape.last().copied().unwrap_or(1);
+            if columns % count == 0 { columns / count * i64::from(storage_bits(t.element)) / 8 } else { 0 }
+        });
+        let made = defining_op(s.view()).and_then(MakeTiledViewOp::cast).is_some();
+        made && s.ordering() == Ordering::Weak && unit > 0 && unit % SLICE_BYTES == 0
+    };
+    let matrices: Vec<TiledStoreOp<'_>> = matrices.collect();
+    if matrices.iter().all(fits) { matrices } else { vec![] }
+}
+
+/// Each row of a slice has a multiple of this.
+const SLICE_BYTES: i64 = 32;
+
+/// Whether a tensor has several rows and columns.
+fn is_matrix(v: Val<'_>) -> bool {
+    Tensor::of_value(v).is_some_and(|t| t.shape.iter().filter(|n| **n > 1).count() > 1)
 }
 
 /// The value that the program uses of the accumulator of a dot, and its start: of the loop that only adds to it, or of

@@ -48,6 +48,11 @@ impl Agent {
         Self { name: name.to_string(), warps, registers: Some(registers), rank: None }
     }
 
+    /// Whether the agent has a program.
+    pub fn has_program(&self) -> bool {
+        SPARE.iter().all(|(name, _)| *name != self.name)
+    }
+
     /// The agents of a list attribute.
     fn list(agents: Attribute<'_>) -> Vec<Self> {
         let agent = |a: AgentAttr<'_>| Self {

@@ -46,6 +46,7 @@
 mod dependent;
 mod kernel;
 pub mod pair_tile_blocks;
+mod resident_loads;
 mod room;
 mod scales;
 mod staged;
@@ -65,7 +66,7 @@ use crate::{
         tile_programs::{self, Mark, TileProgram, is_free, is_over_for_others},
     },
     dialect::{
-        attributes::{OWN_STAGES, STAGED},
+        attributes::{DYNAMIC_PERSISTENT, OWN_STAGES, STAGED},
         dot_plan::{Agent, CONSUMERS, CONVERTER, DotPlan, PRODUCER, WARPGROUP},
         dots::{ACC, LHS, LHS_SCALE, RHS, RHS_SCALE, TileDot, element_of, operand_format, promotes},
         fallback::Fallback,
@@ -89,7 +90,7 @@ use melior::{
 };
 use room::{HIDING_STAGES, NO_ROOM, OTHER_BYTES, Room, least_scratch, scratch};
 use rustc_hash::FxHashSet;
-use staged::StagedTiles;
+use staged::{StagedTiles, keeps_up};
 use tile_mma::{Element, Major, Unit};
 use tile_plan::{AStorage, DotLoop, Hints, Machine, NoPlan, Registers, Scales, plural};
 use tile_targets::Target;
@@ -123,6 +124,9 @@ impl RustPass for PlanDots {
             match plan(function, &dots, (unit, target), (fallback, takes_over)) {
                 Ok(plan) => {
                     let plan = DotPlan { stages: fallback.stages(plan.stages), ..plan };
+                    if takes_over && plan.whole_rows && dependent::can_take_over(function.op(), &plan) {
+                        DYNAMIC_PERSISTENT.mark(function.op());
+                    }
                     cx.stat_add(stat::NUM_PLANNED, 1);
                     plan.attach(function.op(), context);
                 }
@@ -272,7 +276,7 @@ fn plan_as<'c>(
         match unit {
             Unit::Warpgroup => plan_warpgroups(function.op(), &found, &loads.computed, limits),
             Unit::Sync => sync::plan(function.op(), &found, (&facts, target), limits),
-            _ if dependent::applies(&found) => dependent::plan(function.op(), &found, limits),
+            _ if dependent::applies(&found) => dependent::plan(function.op(), (&found, takes_over), limits),
             _ => tensor::plan(function.op(), (&found, takes_over), (&loads.computed, &facts), limits),
         }
     };
@@ -293,15 +297,9 @@ fn plan_as<'c>(
         staged.unmark();
         return Err((*load, NO_ROOM.to_string()));
     }
+    resident_loads::mark_all(&found, function.op(), (&facts, unit, target));
     remark(found[0].op, remark::WARPGROUP_PLAN, reasons.join("; "), None);
     Ok(plan)
-}
-
-/// Whether a plan leaves room for tiles of consumers without more than a shorter ring.
-fn keeps_up(plan: &DotPlan, without: &DotPlan) -> bool {
-    let alike =
-        |p: &DotPlan| (p.unit, p.groups, p.columns, p.launch_registers, p.accumulators, p.slices, p.issue_ahead);
-    alike(plan) == alike(without) && plan.stages >= without.stages.min(HIDING_STAGES)
 }
 
 /// A plan, and the reasons for it.

@@ -14,6 +14,9 @@
 //! ```
 //!
 //! `C'` is the same view in tiles of 128 columns. `tileas-materialize-async` loads each slice where it is extracted.
+//!
+//! If dots depend on each other, threads hold whole rows of the last accumulator. Only its stores are sliced then: the
+//! result moves through shared memory slice by slice.
 
 use crate::{
     analysis::{
@@ -47,6 +50,13 @@ impl RustPass for SliceEpilogues {
         for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
             let Some(plan) = DotPlan::of(function.op()).filter(|plan| plan.slices > 1) else { continue };
             let facts = Facts::of(function.op());
+            if plan.whole_rows {
+                for store in column_slices::stores(function.op(), plan.slices) {
+                    cx.stat_add(stat::NUM_SLICED, 1);
+                    slice_store(store, plan.slices.into(), &facts, context)?;
+                }
+                continue;
+            }
             let found = column_slices::of_all(function.op(), &facts);
             let found = found.ok_or_else(|| fail(function.op(), "the code after its dots cannot be sliced"))?;
             for code in found {
@@ -88,6 +98,46 @@ fn slice<'c>(code: &ColumnSlices<'c>, count: i64, facts: &Facts, context: &'c Co
     }
     Ok(())
 }
+
+/// Stores slices of the columns of a tile.
+fn slice_store<'c>(store: TiledStoreOp<'c>, count: i64, facts: &Facts, context: &'c Context) -> Result<(), Failed> {
+    let op = store.op();
+    let error = |e: BuildError| fail(op, e.to_string());
+    let unknown = || fail(op, "the form of the tile's view is not supported");
+    let mut tensor = Tensor::of_value(store.value()).ok_or_else(unknown)?;
+    let made = defining_op(store.view()).and_then(MakeTiledViewOp::cast).ok_or_else(unknown)?;
+    let b = Builder::before(context, made.op());
+    b.set_location(made.op().location());
+    let d = tensor.shape.len() - 1;
+    let of = TiledViewType::cast(ty(store.view())).ok_or_else(unknown)?;
+    let parts = view_of_parts(&b, of, made.memref(), (d, count)).ok_or_else(unknown)?.map_err(error)?;
+    tensor.shape[d] /= count;
+    b.set_before(op);
+    b.set_location(op.location());
+    let t: melior::ir::Type<'c> = IntegerType::new(context, 32).into();
+    let index = operand(op, VIEW + 1 + d);
+    let mut tokens = vec![];
+    for number in 0..count {
+        let indices: Vec<Val<'c>> = (0..=d).map(|i| b.int_constant(t, if i == d { number } else { 0 })).collect();
+        let slice = ExtractSliceOp::build(&b, tensor.ty(), store.value(), &indices).map_err(error)?.result();
+        let at = index_of_part(&b, (index, index), (b.int_constant(t, number), count), facts);
+        let copy = clone_detached(op);
+        b.insert_op(copy);
+        for (i, v) in [(VIEW - 1, slice), (VIEW, parts), (VIEW + 1 + d, at)] {
+            set_operand(copy, i, v);
+        }
+        tokens.extend(results(copy));
+    }
+    if has_uses(store.result_token()) {
+        let joined = JoinMemTokenOp::build(&b, ty(store.result_token()), &tokens).map_err(error)?;
+        replace_all_uses(store.result_token(), joined.result());
+    }
+    erase(op);
+    Ok(())
+}
+
+/// The number of the view among the operands of a store, after the value and before the indices.
+const VIEW: usize = 1;
 
 /// The code of one slice.
 struct Part<'a, 'c> {

@@ -120,6 +120,7 @@ mod flight;
 mod left_operands;
 mod pairs;
 mod readiness;
+mod resident_loads;
 mod scale_factors;
 mod staged_tiles;
 mod stream;
@@ -218,13 +219,14 @@ impl RustPass for MaterializeAsync {
                 };
                 let place = group.place();
                 let mut map = |c: &TiledCopy<'c>| c.map.map(|map| maps.of(place, c.load.view(), map, &top)).transpose();
-                let maps = group.copies(true).map(|(_, c)| map(&c)).collect::<Result<_, _>>()?;
+                let of_copies = group.copies(true).map(|(_, c)| map(&c)).collect::<Result<_, _>>()?;
                 let mut tiles = vec![];
                 for dot in 0..group.dots.len() {
-                    let [lhs, rhs] = [0, 1].map(|number| residents.of(&group, (dot, number), (&top, entry), &plan));
-                    tiles.push([lhs?, rhs?]);
+                    let mut of =
+                        |number| residents.of(&group, (dot, number), (&top, entry), &mut maps, (&plan, &facts));
+                    tiles.push([of(0)?, of(1)?]);
                 }
-                stream.groups.push(Placed::new(group, tiles, (maps, ready)));
+                stream.groups.push(Placed::new(group, tiles, (of_copies, ready)));
             }
             let tile_blocks = TileBlocks::of(function.op(), &top, &plan)?;
             let staged = staged_tiles::of_consumers(function.op(), (&top, &mut maps), &plan, &facts)?;
@@ -260,6 +262,7 @@ impl RustPass for MaterializeAsync {
                 stream.rewrite(entry)?;
             }
             computed_left.iter().for_each(ComputedLeft::erase);
+            residents.erase_loads(context)?;
         }
         Ok(())
     }

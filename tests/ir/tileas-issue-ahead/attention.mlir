@@ -5,7 +5,7 @@
 // CHECK-LABEL: nv_tileaa.func @attention(
 // CHECK: %[[RING:.*]] = nv_tileas.async.pipeline.create_pipeline %{{.*}} phases [full = 1, empty = 1] : {{.*}} -> <8>
 // The queries, the scores, the results, and the weights, whose memory is empty after the dots that read them.
-// CHECK: nv_tileas.async.pipeline.create_pipeline %{{.*}} phases [full = 4, empty = 1] : {{.*}} -> <1>
+// CHECK: nv_tileas.async.pipeline.create_pipeline %{{.*}} phases [full = 1, empty = 1] : {{.*}} -> <1>
 // CHECK: %[[SCORES:.*]] = nv_tileas.async.pipeline.create_pipeline %{{.*}} phases [full = 1, empty = 4] : {{.*}} -> <1>
 // CHECK: %[[SUMS:.*]] = nv_tileas.async.pipeline.create_pipeline %{{.*}} phases [full = 1, empty = 4] : {{.*}} -> <1>
 // CHECK: %[[WEIGHTS:.*]] = nv_tileas.async.pipeline.create_pipeline %{{.*}} phases [full = 4, empty = 1] : {{.*}} -> <1>

@@ -6,21 +6,21 @@
 // that is empty: they take the columns of the scores.
 // CHECK: %[[RING:.*]] = nv_tileas.async.pipeline.create_pipeline %{{.*}} phases [full = 1, empty = 1] : {{.*}} -> <2>
 // CHECK: %[[HELD:.*]] = nv_tileas.alloc_tensor : <128x128xf16,
-// CHECK: %[[QUERY:.*]] = nv_tileas.async.pipeline.create_pipeline %{{.*}} phases [full = 4, empty = 1] : {{.*}} -> <1>
+// CHECK: %[[QUERY:.*]] = nv_tileas.async.pipeline.create_pipeline %{{.*}} phases [full = 1, empty = 1] : {{.*}} -> <1>
 // CHECK: %[[Q:.*]] = nv_tileas.async.pipeline.create_iterator %[[QUERY]]
 // CHECK: %[[SCORES:.*]] = nv_tileas.async.pipeline.create_pipeline %{{.*}} phases [full = 1, empty = 4] : {{.*}} -> <1>
 // CHECK: %[[SUMS:.*]] = nv_tileas.async.pipeline.create_pipeline %{{.*}} phases [full = 1, empty = 4] : {{.*}} -> <1>
 // CHECK: %[[R:.*]] = nv_tileas.async.pipeline.create_iterator %[[SUMS]]
 // CHECK: %[[WEIGHTS:.*]] = nv_tileas.async.pipeline.create_pipeline %{{.*}} phases [full = 4] : {{.*}} -> <1>
 // CHECK: nv_tileas.tmem_allocate
-// The consumers store the queries, and the thread that issues dots waits for them.
-// CHECK: nv_tileas.async.pipeline.producer_acquire %[[QUERY]][%[[Q]]] : <1>
-// CHECK: %[[STORED:.*]] = nv_tileas.memdesc_slot %[[HELD]]
-// CHECK-NEXT: nv_tileas.local_store %{{.*}}, %[[STORED]]
-// CHECK-NEXT: nv_tileas.async.pipeline.producer_commit %[[QUERY]][%[[Q]]] : <1>
-// CHECK-NEXT: nv_tileas.async.elect of matrix {
+// The producer loads the queries, and the thread that issues dots waits for them.
+// CHECK: nv_tileas.async.elect {
+// CHECK-NEXT: %[[LOAD:.*]] = nv_tileas.async.pipeline.producer_acquire %[[QUERY]][%[[Q]]] bytes 32768 : <1>
+// CHECK: nv_tileas.async.tiled_tma_load {{.*}} arrive %[[LOAD]]
+// CHECK: nv_tileas.async.elect of matrix {
 // CHECK-NEXT: nv_tileas.async.pipeline.consumer_wait %[[QUERY]][%[[Q]]] : <1>
 // CHECK-NEXT: }
+// CHECK: %[[STORED:.*]] = nv_tileas.memdesc_slot %[[HELD]]
 // CHECK: %[[ACC:.*]] = nv_tileas.memdesc_slot
 // CHECK: nv_tileas.async.pipeline.producer_acquire %[[SUMS]][%[[R]]]
 // The loop carries whether there was an earlier iteration, and no accumulator.

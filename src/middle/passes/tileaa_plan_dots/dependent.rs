@@ -6,33 +6,36 @@
 
 use super::{
     Found, Limits, Obstacle, Planned, PlannedOperand,
-    kernel::{LANES, Pressure, kernel, movers},
+    kernel::{LANES, MOST_GROUPS, Pressure, kernel, movers, repeated_maps},
     least_scratch, mark_computed, reasons, refusal, rings,
 };
 use crate::{
     analysis::{
+        column_slices,
         memory_dots::{replaced_accumulator, shared_accumulators},
         producers::skip_conversions,
     },
     dialect::{
         dot_plan::{Agent, CONSUMERS, DotPlan, MATRIX, PRODUCER, SPARE, WARPGROUP},
         layouts::{Tensor, storage_bits},
+        nv_tileaa::TiledStoreOp,
         nv_tileas::MmaKind,
         rt::*,
-        shared_memory::SCRATCH_BYTES,
+        shared_memory::{SCRATCH_BYTES, STORAGES},
     },
 };
 use rustc_hash::FxHashSet;
-use tile_plan::{DependentPlan, plan_dependent};
+use tile_plan::{DependentPlan, Kernel, plan_dependent};
 
 /// Whether an operand of a dot is not a tile of a ring.
 pub(super) fn applies(found: &[Found<'_>]) -> bool {
     found.iter().any(|p| !p.sides.iter().all(|side| side.stage().is_some()))
 }
 
+/// Plans the dots of a function. If `takes_over`, its CTAs may take over tile blocks.
 pub(super) fn plan<'c>(
     function: OpRef<'c>,
-    found: &[Found<'c>],
+    (found, takes_over): (&[Found<'c>], bool),
     (hints, machine, staged): Limits<'_>,
 ) -> Result<Planned, Obstacle<'c>> {
     for p in found {
@@ -44,30 +47,73 @@ pub(super) fn plan<'c>(
     }
     let kernel = kernel(function, found, staged);
     let pressure = Pressure::without_accumulators(function, found);
-    let with = |columns| plan_dependent(&kernel, columns, &|groups| pressure.registers(groups), hints, machine);
+    let beside = |columns, storage: u32| {
+        // Conversions of layouts use the same memory.
+        let counted = least_scratch(MOST_GROUPS) * movers(found) + repeated_maps(function);
+        let scratch = kernel.scratch + storage.saturating_sub(counted);
+        let kernel = Kernel { scratch, ..kernel.clone() };
+        plan_dependent(&kernel, columns, &|groups| pressure.registers(groups), hints, machine)
+    };
+    let with = |columns| beside(columns, 0);
     let [all, shared] = [false, true].map(|replace| columns(found, replace));
     let least = with(shared).map_err(|e| refusal(found, &e))?;
     // Left operands get columns of their own if that costs nothing else.
     let alike = |plan: &DependentPlan| (plan.warpgroups, plan.blocks) == (least.warpgroups, least.blocks);
     let apart = (all > shared).then(|| with(all).ok()).flatten().filter(alike);
     let issue_ahead = apart.is_some();
-    let plan = apart.unwrap_or(least);
+    let (plan, columns) = apart.map_or((least, shared), |plan| (plan, all));
+    // A CTA that takes over tile blocks stores results while the rings are in use.
+    let takes_over = takes_over && plan.warpgroups == 1;
+    let slices = SLICES.into_iter().filter(|_| takes_over).find_map(|slices| {
+        let storage = storage_of_slices(function, slices)?;
+        let with = beside(columns, storage).ok()?;
+        let alike = |p: &DependentPlan| (p.warpgroups, p.blocks, p.stages);
+        (alike(&with) == alike(&plan)).then_some((slices, storage))
+    });
+    let (slices, storage) = slices.unwrap_or((1, 0));
     mark_computed(found, false);
     let reasons = reasons(plan.reasons.clone(), found);
     let planned = DotPlan {
         unit: MmaKind::Tensor,
         accumulators: 1,
-        slices: 1,
+        slices,
         whole_rows: true,
         issue_ahead,
         groups: [1, plan.warpgroups],
         columns: plan.columns,
         stages: plan.stages,
-        scratch: (least_scratch(plan.warpgroups) + plan.shared_left / movers(found)).min(SCRATCH_BYTES as u32),
+        scratch: (least_scratch(plan.warpgroups) + plan.shared_left / movers(found))
+            .min(SCRATCH_BYTES as u32)
+            .max(storage),
         launch_registers: plan.launch_registers,
         agents: agents(&plan),
     };
     Ok((planned, reasons))
+}
+
+/// The slices of columns in which a result is stored, the fewest first.
+const SLICES: [u32; 3] = [1, 2, 4];
+
+/// The bytes of the coordinates of the next tile block, in two stages, and of their barriers.
+const TILE_BLOCK_BYTES: u32 = 256 + 32;
+
+/// The bytes through which results are stored in slices: two slices in turn, or a whole result. `None` if a store
+/// cannot be divided, or if threads store its elements directly.
+fn storage_of_slices(function: OpRef<'_>, slices: u32) -> Option<u32> {
+    let stores = column_slices::stores(function, slices);
+    let bytes = |s: &TiledStoreOp<'_>| {
+        let t = Tensor::of_value(s.value()).filter(|t| storage_bits(t.element) <= 16)?;
+        u32::try_from(t.elements() as u64 * u64::from(storage_bits(t.element)) / 8).ok()
+    };
+    let all: Vec<u32> = stores.iter().map(bytes).collect::<Option<_>>()?;
+    let in_turn = if slices == 1 { 1 } else { STORAGES as u32 };
+    Some(all.into_iter().max()? / slices * in_turn + TILE_BLOCK_BYTES)
+}
+
+/// Whether a CTA has the memory to store results while its rings are in use.
+pub(super) fn can_take_over(function: OpRef<'_>, plan: &DotPlan) -> bool {
+    let storage = storage_of_slices(function, plan.slices);
+    plan.groups == [1, 1] && storage.is_some_and(|bytes| bytes <= plan.scratch)
 }
 
 /// The agents of a plan, in the order of their warps.

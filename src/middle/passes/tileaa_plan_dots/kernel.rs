@@ -138,6 +138,15 @@ pub(super) fn other_bytes(function: OpRef<'_>, barriers: u32) -> u32 {
     (barriers * size_of::<u64>() as u32 + maps * MAP_BYTES as u32).saturating_add(exchanged).min(OTHER_BYTES)
 }
 
+/// The bytes by which [`other_bytes`] counts the map of a view again, for a second load or store through it.
+pub(super) fn repeated_maps(function: OpRef<'_>) -> u32 {
+    let of =
+        |op| TiledLoadOp::cast(op).map(TiledLoadOp::view).or_else(|| TiledStoreOp::cast(op).map(TiledStoreOp::view));
+    let views: Vec<usize> = collect_ops(function, of).into_iter().map(key).collect();
+    let distinct: FxHashSet<usize> = views.iter().copied().collect();
+    (views.len() - distinct.len()) as u32 * MAP_BYTES as u32
+}
+
 /// Whether each warp has the whole dimension `dim`: the columns of an accumulator, or of a value that is computed from
 /// one element by element.
 pub(super) fn is_in_rows(v: Val<'_>, dim: usize) -> bool {

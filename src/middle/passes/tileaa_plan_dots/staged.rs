@@ -7,7 +7,7 @@
 //! A tile that takes a few registers is loaded an iteration ahead instead (`tileas-prefetch-tiles`): the wait for a
 //! stage costs more than that.
 
-use super::{Found, Loads, check_load, kernel::MOST_GROUPS};
+use super::{Found, Loads, check_load, kernel::MOST_GROUPS, room::HIDING_STAGES};
 use crate::{
     analysis::{
         access::{View, places},
@@ -19,7 +19,7 @@ use crate::{
     },
     dialect::{
         attributes::OWN_STAGES,
-        dot_plan::WARPGROUP,
+        dot_plan::{DotPlan, WARPGROUP},
         hints::bool_hint,
         layouts::{memory_bits, storage_bits},
         loops::is_in_loop,
@@ -145,4 +145,13 @@ fn stage<'c>(
     let indices: Vec<Val<'c>> = load.indices().collect();
     let copy = tensor_maps::plan_copy(&view, &indices, &places(load.op()), stage, facts)?;
     if copy.unproved.is_empty() { Ok(bytes) } else { Err(copy.unproved.join(", and ")) }
+}
+
+/// Whether a plan leaves room for tiles of consumers without more than a shorter ring.
+pub(super) fn keeps_up(plan: &DotPlan, without: &DotPlan) -> bool {
+    // Of dots that depend on each other, only stores are divided.
+    let slices = |p: &DotPlan| if p.whole_rows { 1 } else { p.slices };
+    let alike =
+        |p: &DotPlan| (p.unit, p.groups, p.columns, p.launch_registers, p.accumulators, slices(p), p.issue_ahead);
+    alike(plan) == alike(without) && plan.stages >= without.stages.min(HIDING_STAGES)
 }

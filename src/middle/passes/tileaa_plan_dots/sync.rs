@@ -5,25 +5,20 @@
 //! agents.
 
 use super::{
-    Found, Limits, Planned, PlannedOperand, agents_of_warps, check_order,
+    Found, Limits, Planned, PlannedOperand, agents_of_warps,
     kernel::{Pressure, is_in_rows, other_bytes},
-    refusal, rings, scratch,
+    refusal,
+    resident_loads::ResidentLoad,
+    rings, scratch,
 };
 use crate::{
-    analysis::{
-        access::{View, places},
-        facts::Facts,
-        producers::{LoadedOperand, ResidentTile, Slice, reads_mn_major},
-        tensor_maps,
-    },
+    analysis::facts::Facts,
     dialect::{
-        attributes::STAGED,
         dot_plan::{DotPlan, WARPGROUP},
-        hints::bool_hint,
         layouts::{Tensor, storage_bits},
         loops::is_in_loop,
-        nv_tileaa::{MemTokenType, ReduceOp, TiledLoadOp, TiledStoreOp},
-        nv_tileas::{MemDescType, MmaKind},
+        nv_tileaa::{ReduceOp, TiledStoreOp},
+        nv_tileas::MmaKind,
         pass::Obstacle,
         rt::*,
         shared_memory::padded_bytes,
@@ -67,13 +62,14 @@ pub(super) fn plan<'c>(
         plan_sync(&kernel, &|groups| pressure.registers(groups), hints, machine)
     };
     // Left operands from before the loop use a ring with stages of their type, or one stage more.
-    let staged: Vec<Staged<'c>> = found.iter().filter_map(|p| staged(p, function, (facts, target))).collect();
-    let has_ring = |s: &&Staged<'c>| rings.iter().any(|ring| ring[..] == [(s.stage, false)]);
-    let (shared, own): (Vec<&Staged<'c>>, Vec<&Staged<'c>>) = staged.iter().partition(has_ring);
+    let of = |p| ResidentLoad::of(p, function, (facts, Unit::Sync, target));
+    let staged: Vec<ResidentLoad<'c>> = found.iter().filter_map(of).collect();
+    let has_ring = |s: &&ResidentLoad<'c>| rings.iter().any(|ring| ring[..] == [(s.stage, false)]);
+    let (shared, own): (Vec<&ResidentLoad<'c>>, Vec<&ResidentLoad<'c>>) = staged.iter().partition(has_ring);
     let bytes = own.iter().map(|s| padded_bytes(s.stage) as u32).max().unwrap_or(0);
     let with_own = planned(bytes).ok().filter(|plan| !own.is_empty() && plan.stages >= 2 * kernel.steps);
     let moved = if with_own.is_some() { own } else { vec![] };
-    shared.into_iter().chain(moved).for_each(|s| STAGED.mark(s.load));
+    shared.into_iter().chain(moved).for_each(|s| s.mark());
     let plan = with_own.map_or_else(|| planned(0), Ok).map_err(|e| refusal(found, &e))?;
     let planned = DotPlan {
         unit: MmaKind::Sync,
@@ -94,43 +90,6 @@ pub(super) fn plan<'c>(
 /// The number of stages of a dot's ring that an iteration of its loop reads.
 fn in_iteration(found: &[Found<'_>], p: &Found<'_>) -> u32 {
     found.iter().filter(|o| o.stage == p.stage && block_of(o.op) == block_of(p.op)).count() as u32
-}
-
-/// A left operand that TMA loads before the loop around its dots, and its stage.
-struct Staged<'c> {
-    load: OpRef<'c>,
-    stage: MemDescType<'c>,
-}
-
-/// Returns the left operand of a dot if TMA can load it and `ldmatrix` can read it.
-fn staged<'c>(p: &Found<'c>, function: OpRef<'c>, (facts, target): (&Facts, &Target)) -> Option<Staged<'c>> {
-    let PlannedOperand::Resident(v) = p.sides[0] else { return None };
-    let tile = ResidentTile::of(v)?;
-    let load = TiledLoadOp::cast(tile.load)?;
-    let in_order = tile.dots.iter().all(|(dot, _)| check_order(load, *dot, function).is_ok());
-    let allowed = load.hints().and_then(|h| bool_hint(h, target.name, "allow_tma")) != Some(false);
-    let is_token = |v: Val<'c>| MemTokenType::cast(ty(v)).is_some();
-    if !in_order || !allowed || Slice::of(function, &[load.op()], &|_| false, &is_token).is_err() {
-        return None;
-    }
-    let view = View::of(load.view())?;
-    let along_depth = tile.dots.iter().all(|(_, moved)| {
-        let operand = LoadedOperand { moved: moved.clone(), ..tile.loaded() };
-        operand.contiguous_dimension(&view) == Some(1)
-    });
-    let stage = tile
-        .loaded()
-        .stage(&view, 1, Unit::Sync)
-        .ok()
-        .filter(|_| along_depth || transposes(p.dot_loop.operand.bits(), target))?;
-    let indices: Vec<Val<'c>> = load.indices().collect();
-    let copy = tensor_maps::plan_copy(&view, &indices, &places(load.op()), stage, facts).ok()?;
-    copy.unproved.is_empty().then_some(Staged { load: load.op(), stage })
-}
-
-/// Whether `ldmatrix` transposes elements of `bits` bits.
-fn transposes(bits: u32, target: &Target) -> bool {
-    reads_mn_major(Unit::Sync, bits) && (bits != 8 || target.has(Feature::MatrixB8))
 }
 
 /// The size of the largest tile that is stored in a loop, while the rings are in use. Elements of 32 bits are stored

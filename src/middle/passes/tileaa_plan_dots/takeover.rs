@@ -1,15 +1,12 @@
 //! Decides whether the CTAs of a kernel take over tile blocks that have not started (`tileas-dynamic-persistent`).
 
-use crate::{
-    analysis::producers::accumulation,
-    dialect::{
-        attributes::STEPS_OF_PAIR,
-        behaviour,
-        nv_tileaa::{AnyOp, Ordering},
-        pass::{Failed, Obstacle, fail},
-        rt::*,
-        upstream::Scf,
-    },
+use crate::dialect::{
+    attributes::STEPS_OF_PAIR,
+    behaviour,
+    nv_tileaa::{AnyOp, Ordering},
+    pass::{Failed, Obstacle, fail},
+    rt::*,
+    upstream::Scf,
 };
 use tile_targets::{Feature, Target};
 
@@ -32,15 +29,20 @@ pub(super) fn is_wanted(op: OpRef<'_>, asked: &str, target: &Target) -> Result<b
 /// Checks that a kernel gains from taking over tile blocks, and that no tile block waits for another one: the CTA that
 /// waits could be the one that would run the other later.
 pub(super) fn check<'c>(function: OpRef<'c>, dots: &[OpRef<'c>]) -> Result<(), Obstacle<'c>> {
+    let is_tile_block = |op: OpRef<'c>| op == function || STEPS_OF_PAIR.is_on(op) && parent_op(op) == Some(function);
     for dot in dots {
-        let is_tile_block =
-            |op: OpRef<'c>| op == function || STEPS_OF_PAIR.is_on(op) && parent_op(op) == Some(function);
-        let in_one_loop = accumulation(*dot).is_some_and(|(around, _)| parent_op(around).is_some_and(is_tile_block));
-        if !in_one_loop {
+        let around = parent_op(*dot).filter(|around| Scf::of(*around) == Some(Scf::For));
+        // A loop that stores results is a loop over tiles.
+        let around = around.filter(|around| collect_ops(*around, |op| is_store(op).then_some(())).is_empty());
+        if !around.and_then(parent_op).is_some_and(is_tile_block) {
             return Err((*dot, "the kernel is not one loop of dots for each tile block".into()));
         }
     }
     check_independent(function)
+}
+
+fn is_store(op: OpRef<'_>) -> bool {
+    matches!(AnyOp::cast(op), Some(AnyOp::TiledStoreOp(_) | AnyOp::StoreOp(_) | AnyOp::ScatterStoreOp(_)))
 }
 
 /// Checks that no tile block waits for another one.

@@ -262,7 +262,7 @@ pub(super) fn resident<'c>(
 }
 
 /// Whether an op is, or contains, a dot that reads `v`.
-fn reads<'c>(op: OpRef<'c>, v: Val<'c>) -> bool {
+pub(super) fn reads<'c>(op: OpRef<'c>, v: Val<'c>) -> bool {
     let mut found = false;
     walk(op, &mut |o| {
         found |=

@@ -57,6 +57,18 @@ impl<'c> StagedTile<'c> {
         let op = load.op();
         let view = View::of(load.view()).ok_or_else(|| fail(op, "its view is not created in this function"))?;
         let stage = staged_tiles::stage(op, &view).map_err(|e| fail(op, e))?;
+        Self::with_stage(load, stage, (top, maps), (stages, readers), facts)
+    }
+
+    /// The same for stages of a given type.
+    pub fn with_stage(
+        load: TiledLoadOp<'c>,
+        stage: MemDescType<'c>,
+        (top, maps): (&Builder<'c>, &mut TensorMaps<'c>),
+        (stages, readers): (i64, i64),
+        facts: &Facts,
+    ) -> Result<Self, Failed> {
+        let op = load.op();
         let (map, bytes) = tensor_maps::plan(load, stage, facts).map_err(|e| fail(op, e))?;
         let all = with_stages(op, stage, stages).ok_or_else(|| fail(op, "no ring can hold this tile"))?;
         let storage = AllocTensorOp::build(top, all.into(), None).map_err(|e| fail(op, e.to_string()))?.result();
@@ -82,18 +94,23 @@ impl<'c> StagedTile<'c> {
         let token = ProducerTokenType::get(op.location()).ok_or_else(|| fail(op, "cannot build a token"))?;
         let acquired = ProducerAcquireOp::build(&inside, token.into(), self.pipeline, it, bytes, None, None);
         let token = acquired.map_err(error)?.token();
-        let stage = slot(&inside, op, (self.stage, self.storage), it)?;
+        let stage = self.slot(&inside, it)?;
         let indices: Vec<Val<'c>> = load.indices().collect();
         AsyncTiledTmaLoadOp::build(&inside, load.view(), &indices, self.map, stage, token).map_err(error)?;
         ElectOp::build(b, None, program).map_err(error)?;
         Ok(())
     }
 
+    /// The stage of an iterator.
+    pub fn slot(&self, b: &Builder<'c>, it: Val<'c>) -> Result<Val<'c>, Failed> {
+        slot(b, self.op(), (self.stage, self.storage), it)
+    }
+
     /// Reads the tile from its stage to the registers of `like`, and releases the stage.
     pub fn read(&self, b: &Builder<'c>, like: Val<'c>, it: Val<'c>) -> Result<Val<'c>, Failed> {
         let op = self.op();
         wait(b, op, (self.pipeline, it))?;
-        let stage = slot(b, op, (self.stage, self.storage), it)?;
+        let stage = self.slot(b, it)?;
         let tile = load(b, op, (like, stage))?;
         ConsumerReleaseOp::build(b, self.pipeline, it, None, None, false, None).map_err(|e| fail(op, e.to_string()))?;
         Ok(tile)

@@ -60,7 +60,8 @@ impl<'c> TileBlocks<'c> {
         let all = with_stages(op, slot, STAGES).ok_or_else(|| fail(op, "cannot build the type of the answers"))?;
         let slots = AllocTensorOp::build(top, all.into(), None).map_err(error)?.result();
         // One arrival of each agent.
-        let (alone, everywhere): (Vec<_>, Vec<_>) = plan.agents.iter().partition(|agent| agent.rank.is_some());
+        let agents = plan.agents.iter().filter(|agent| agent.has_program());
+        let (alone, everywhere): (Vec<_>, Vec<_>) = agents.partition(|agent| agent.rank.is_some());
         let ctas = if plan.is_pair() { CTAS } else { 1 };
         let readers = alone.len() as i64 + ctas * everywhere.len() as i64;
         let leader: &[&str] = if plan.is_pair() { &[phases::EMPTY] } else { &[] };

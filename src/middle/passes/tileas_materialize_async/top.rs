@@ -1,8 +1,8 @@
 //! The top of a function with asynchronous dots: rings with their pipelines, and storage of resident operands.
 
-use super::{DotGroup, RingPlan, iterator_type, left_operands, pairs::CTAS};
+use super::{DotGroup, RingPlan, iterator_type, left_operands, pairs::CTAS, resident_loads::ResidentLoad};
 use crate::{
-    analysis::{operand_stages::computed_stage, producers::skip_conversions},
+    analysis::{facts::Facts, operand_stages::computed_stage, producers::skip_conversions, tensor_map_ops::TensorMaps},
     dialect::{
         attributes::REUSE,
         dot_plan::{CONVERTER, DotPlan},
@@ -14,15 +14,18 @@ use crate::{
         pass::{Failed, fail},
         phases,
         rt::*,
-        shared_memory::{shared_layout, storage_type, vector_of, with_stages},
+        shared_memory::{ALIGNMENT, aligned_storage_type, shared_layout, vector_of, with_stages},
     },
 };
-use melior::ir::r#type::IntegerType;
+use melior::{Context, ir::r#type::IntegerType};
 use rustc_hash::FxHashMap;
+use std::collections::hash_map::Entry;
 use tile_layout::{Direction, SharedAccess};
 
 /// The number of threads of a warp.
 const THREADS: i64 = 32;
+/// The size of a barrier.
+const WORD_BYTES: i64 = 8;
 
 /// A ring of stages with its pipeline.
 pub(super) struct PipelinedRing<'c> {
@@ -127,7 +130,10 @@ pub(super) fn create_pipeline<'c>(
     let words = (phases.len() as u64 * stages as u64).next_power_of_two();
     let bases: Vec<u64> = (0..words.ilog2()).map(|i| 1 << i).collect();
     let word = IntegerType::new(context, 64).into();
-    let barriers = storage_type(op, &[words as i64], word, &bases).map_err(error)?;
+    // Two CTAs with dependent dots share the memory of an SM, which their tiles nearly fill.
+    let is_dense = DotPlan::around(op).is_some_and(|plan| plan.whole_rows);
+    let alignment = if is_dense { WORD_BYTES } else { ALIGNMENT };
+    let barriers = aligned_storage_type(op, &[words as i64], word, &bases, alignment).map_err(error)?;
     let barriers = AllocTensorOp::build(top, barriers.into(), None).map_err(error)?.result();
     let pipeline = PipelineType::get(op.location(), stages)
         .ok_or_else(|| fail(op, "cannot build a pipeline of that many stages"))?;
@@ -151,9 +157,14 @@ pub(super) enum Tile<'c> {
     Registers,
 }
 
-/// The storage of resident operands, by value and operand number.
+/// The storage of resident operands.
 #[derive(Default)]
-pub(super) struct Residents<'c>(FxHashMap<(usize, usize), Val<'c>>);
+pub(super) struct Residents<'c> {
+    /// By value and operand number.
+    memory: FxHashMap<(usize, usize), Val<'c>>,
+    /// Operands that TMA loads, by their loads.
+    loads: FxHashMap<usize, ResidentLoad<'c>>,
+}
 
 impl<'c> Residents<'c> {
     /// Returns the location of operand `number` of a dot of `group`. Stores a resident operand after its definition.
@@ -162,7 +173,8 @@ impl<'c> Residents<'c> {
         group: &DotGroup<'c>,
         (dot, number): (usize, usize),
         (top, entry): (&Builder<'c>, Blk<'c>),
-        plan: &DotPlan,
+        maps: &mut TensorMaps<'c>,
+        (plan, facts): (&DotPlan, &Facts),
     ) -> Result<Tile<'c>, Failed> {
         let is_here = |s: &super::StagedOperand<'c>| s.places.iter().position(|p| (p.dot, p.number) == (dot, number));
         let mut sides = group.sides.iter().enumerate();
@@ -176,16 +188,27 @@ impl<'c> Residents<'c> {
             return Ok(Tile::Registers);
         }
         let v = skip_conversions(v);
-        if let Some(storage) = self.0.get(&(key(v), number)) {
+        if let Some(storage) = self.memory.get(&(key(v), number)) {
             return Ok(Tile::Memory(*storage));
         }
-        let storage = if plan.accumulates_in_memory() {
+        let storage = if let Some(load) = ResidentLoad::load_of(v) {
+            let found = match self.loads.entry(op_key(load)) {
+                Entry::Occupied(found) => found.into_mut(),
+                Entry::Vacant(new) => new.insert(ResidentLoad::new(load, (top, entry), maps, (plan, facts))?),
+            };
+            found.memory(top.context(), v)?
+        } else if plan.accumulates_in_memory() {
             left_operands::resident(dot, (v, number), (top, entry), plan)?
         } else {
             stored(dot, (v, number), top)?
         };
-        self.0.insert((key(v), number), storage);
+        self.memory.insert((key(v), number), storage);
         Ok(Tile::Memory(storage))
+    }
+
+    /// Erases the loads that TMA replaces, after their dots have been rewritten.
+    pub fn erase_loads(&self, context: &'c Context) -> Result<(), Failed> {
+        self.loads.values().try_for_each(|load| load.erase(context))
     }
 }
 
