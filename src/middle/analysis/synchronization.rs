@@ -62,7 +62,10 @@ use crate::dialect::{rt::*, thread_scope::ThreadScope};
 use flow::{Flow, Pairs};
 use graph::{Action, BLOCK, Graph};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::{cell::OnceCell, collections::BTreeMap};
+use std::{
+    cell::OnceCell,
+    collections::{BTreeMap, BTreeSet},
+};
 use steps::same_threads;
 pub use steps::{SharedAccess, Work};
 
@@ -227,7 +230,6 @@ impl<'c> Judge<'c> {
         };
         let mut accesses: Vec<Judged<'c>> = graph.accesses.iter().zip(&graph.places).map(judged).collect();
         find_alone(&mut accesses);
-        find_representatives(&mut accesses);
         let mut rings = vec![];
         let mut numbered = FxHashSet::default();
         for access in accesses.iter().map(|a| &a.access).filter(|a| !a.pipelined) {
@@ -237,6 +239,7 @@ impl<'c> Judge<'c> {
                 rings.push(ring);
             }
         }
+        find_representatives(&mut accesses, &numbered);
         let mut of_rings: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
         for (i, access) in accesses.iter().enumerate() {
             if let Some((ring, _)) = access.access.ring {
@@ -416,17 +419,34 @@ fn find_alone(accesses: &mut [Judged<'_>]) {
 
 /// Finds the representatives of the accesses of stages: [`Judge::decide`] sees no difference between two such accesses
 /// of one agent that have the same bytes, threads and kind of work.
-fn find_representatives(accesses: &mut [Judged<'_>]) {
+///
+/// The rings of loops in a row are at the same bytes. Their accesses are alike too if [`Judge::decide`] asks neither
+/// for the ring nor for the threads: no flow of its own follows the ring, and the pipeline orders the access with all
+/// later ones of stages. It does not order a read with a write by threads that own the stage.
+fn find_representatives(accesses: &mut [Judged<'_>], numbered: &FxHashSet<usize>) {
+    let mut written: FxHashMap<u32, BTreeSet<(u64, u64)>> = FxHashMap::default();
+    for Judged { access: a, scope, .. } in accesses.iter().filter(|j| j.access.pipelined && j.access.write) {
+        if a.by_threads {
+            written.entry(*scope).or_default().insert(a.bytes);
+        }
+    }
+    let is_written = |scope: u32, (start, end): (u64, u64)| {
+        let overlap = |b: &(u64, u64)| start < b.1 && b.0 < end;
+        written.get(&scope).is_some_and(|all| all.len() > MOST_KINDS || all.iter().any(overlap))
+    };
     let mut first: FxHashMap<_, Vec<usize>> = FxHashMap::default();
     for i in 0..accesses.len() {
         let Judged { access: a, scope, .. } = &accesses[i];
         let mut representative = i;
         if a.pipelined && a.turn.is_none() {
             let flags = [a.write, a.by_threads, a.asynchronous, a.by_first_warp];
-            let alike = first.entry((a.bytes, flags, *scope, a.ring.map(|(ring, _)| ring))).or_default();
+            let is_ordered = !a.by_threads || !a.write && !is_written(*scope, a.bytes);
+            let ring = a.ring.map(|(ring, _)| ring);
+            let of_any_ring = is_ordered && a.part.is_none() && ring.is_some_and(|ring| !numbered.contains(&ring));
+            let alike = first.entry((a.bytes, flags, *scope, ring.filter(|_| !of_any_ring))).or_default();
             let same = |k: &&usize| {
                 let b = &accesses[**k].access;
-                a.work == b.work && a.part == b.part && a.place == b.place
+                a.work == b.work && (of_any_ring || a.part == b.part && a.place == b.place)
             };
             match alike.iter().find(same) {
                 Some(k) => representative = *k,
