@@ -4,7 +4,7 @@ use smallvec::{SmallVec, smallvec};
 
 /// One entry for each agent, the number of its operations known to be done, followed by one for each barrier, the
 /// number of its phases known to be complete.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct Clock(SmallVec<[u32; USUAL]>);
 
 /// Number of entries in most programs: two agents, and two rings of four stages with two barriers each.
@@ -15,6 +15,13 @@ const USUAL: usize = 18;
 pub struct Event {
     pub agent: usize,
     pub time: u32,
+}
+
+impl Clone for Clock {
+    // The derived one copies entry by entry.
+    fn clone(&self) -> Self {
+        Self(SmallVec::from_slice(&self.0))
+    }
 }
 
 impl Clock {

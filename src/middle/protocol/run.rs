@@ -5,10 +5,12 @@
 
 use std::collections::VecDeque;
 
+use smallvec::SmallVec;
+
 use crate::clock::{Clock, Event};
 use crate::code::{Cursor, Inst};
 use crate::program::{Engine, Expr, Op, Place, Program, StageAccess};
-use crate::storage::{Cell, Clash, End, Knowledge, Proxy, Span};
+use crate::storage::{Cell, Clash, End, Ends, Knowledge, Proxy, Span};
 use crate::violation::{Violation, ViolationKind};
 
 #[derive(Clone)]
@@ -25,12 +27,15 @@ pub struct Run<'a> {
     copies: VecDeque<InFlight>,
     /// For each operation of an engine, by number, the events that imply that it is done: a wait, or a phase that
     /// counts on it.
-    groups: Vec<Vec<End>>,
+    groups: Vec<Ends>,
     /// The number of groups at which unused ones are removed.
     most_groups: usize,
     /// Recorded only in the second run, which explains a fault.
     trace: Option<Vec<Traced>>,
 }
+
+/// The numbers of groups that are committed together.
+type Numbers = SmallVec<[usize; 4]>;
 
 #[derive(Clone)]
 struct AgentState {
@@ -38,8 +43,8 @@ struct AgentState {
     clock: Clock,
     /// The events before the last proxy fence that the agent knows of.
     fenced: Clock,
-    open: [Vec<usize>; 3],
-    committed: [VecDeque<Vec<usize>>; 3],
+    open: [Numbers; 3],
+    committed: [VecDeque<Numbers>; 3],
     /// The generation of the named barrier at which the agent has arrived and waits.
     syncing: Option<u32>,
 }
@@ -282,10 +287,7 @@ impl<'a> Run<'a> {
                 let end = End::Phase { entry: self.entry(slot), count: self.slots[slot].phase + 1 };
                 let state = &self.agents[agent];
                 let started = state.committed[*engine as usize].iter().flatten().chain(&state.open[*engine as usize]);
-                for id in started.copied().collect::<Vec<_>>() {
-                    self.ends(id, end);
-                }
-                let state = &self.agents[agent];
+                started.for_each(|id| ends(&mut self.groups[*id], end));
                 let text = match &self.trace {
                     Some(_) => self.program.describe(op, &state.cursor, &self.least),
                     None => String::new(),
@@ -309,7 +311,7 @@ impl<'a> Run<'a> {
             Op::WaitGroups { engine, pending } => {
                 while self.agents[agent].committed[*engine as usize].len() > *pending as usize {
                     for id in self.agents[agent].committed[*engine as usize].pop_front().unwrap_or_default() {
-                        self.ends(id, End::At(event));
+                        ends(&mut self.groups[id], End::At(event));
                     }
                 }
                 Ok(())
@@ -348,27 +350,26 @@ impl<'a> Run<'a> {
             let lists = |agent: &mut AgentState| {
                 let committed = agent.committed.iter_mut().flatten();
                 for list in agent.open.iter_mut().chain(committed) {
-                    *list = list.iter().filter_map(|id| numbers[*id]).collect();
+                    list.retain(|id| {
+                        numbers[*id].is_some_and(|number| {
+                            *id = number;
+                            true
+                        })
+                    });
+                }
+                // A wait for the oldest ones would end nothing.
+                for all in &mut agent.committed {
+                    while all.front().is_some_and(SmallVec::is_empty) {
+                        all.pop_front();
+                    }
                 }
             };
             self.agents.iter_mut().for_each(lists);
             self.groups = groups;
             self.most_groups = FEW_GROUPS.max(2 * self.groups.len());
         }
-        self.groups.push(vec![]);
+        self.groups.push(Ends::new());
         self.groups.len() - 1
-    }
-
-    /// Records an event that implies that a group is done, unless an earlier one does.
-    fn ends(&mut self, group: usize, end: End) {
-        let earlier = |seen: &End| match (seen, end) {
-            (End::At(seen), End::At(event)) => seen.agent == event.agent && seen.time <= event.time,
-            (End::Phase { entry, count }, End::Phase { entry: of, count: later }) => *entry == of && *count <= later,
-            _ => false,
-        };
-        if !self.groups[group].iter().any(earlier) {
-            self.groups[group].push(end);
-        }
     }
 
     /// Passes a wait, which observes the end of the last complete phase.
@@ -655,5 +656,17 @@ impl<'a> Run<'a> {
             message: fault.message,
             interleaving,
         }
+    }
+}
+
+/// Records an event that implies that a group is done, unless an earlier one does.
+fn ends(group: &mut Ends, end: End) {
+    let earlier = |seen: &End| match (seen, end) {
+        (End::At(seen), End::At(event)) => seen.agent == event.agent && seen.time <= event.time,
+        (End::Phase { entry, count }, End::Phase { entry: of, count: later }) => *entry == of && *count <= later,
+        _ => false,
+    };
+    if !group.iter().any(earlier) {
+        group.push(end);
     }
 }

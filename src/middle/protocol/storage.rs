@@ -1,5 +1,7 @@
 //! A cell of shared memory: its last write, the reads since then, and whether they are known to be done.
 
+use smallvec::SmallVec;
+
 use crate::clock::{Clock, Event};
 use crate::violation::ViolationKind;
 
@@ -13,6 +15,9 @@ pub enum End {
     /// When this group has been waited for, or a phase ends that waits for it.
     Group(usize),
 }
+
+/// The events of which each implies that a group is done.
+pub type Ends = SmallVec<[End; 2]>;
 
 /// The accessed contents: the array and the tag.
 pub type Contents = (usize, i64);
@@ -51,7 +56,7 @@ pub struct Knowledge<'a> {
     pub clock: &'a Clock,
     pub fenced: &'a Clock,
     /// The events of which each implies that a group is done.
-    pub groups: &'a [Vec<End>],
+    pub groups: &'a [Ends],
 }
 
 impl Knowledge<'_> {
@@ -190,8 +195,8 @@ mod tests {
         }
         assert!(cell.reads.len() < 2 * MANY_READS);
         // The group is done for whoever knows of the event (1, 300).
-        let mut groups = vec![vec![End::At(event(1, 300))]];
-        let unfinished = |clock: [u32; 2], groups: &[Vec<End>]| {
+        let mut groups = vec![Ends::from_iter([End::At(event(1, 300))])];
+        let unfinished = |clock: [u32; 2], groups: &[Ends]| {
             let mut known = Clock::new(2);
             (0..2).for_each(|agent| known.raise(agent, clock[agent]));
             let known = Knowledge { clock: &known, fenced: &known, groups };
