@@ -1,6 +1,7 @@
 //! From the LLVM dialect to PTX: in-process translation to LLVM IR, LLVM's optimizer and NVPTX backend, then the
 //! finalizer.
 
+mod chains;
 mod device_library;
 mod fan_out;
 pub mod host;
@@ -226,6 +227,7 @@ impl<'l> Code<'l> {
                 self.verify()?;
             }
             fan_out::bound(&self.module);
+            chains::bound(&self.module);
         }
         let pipeline = optimizer::pipeline(&self.module, self.options.target, level);
         packing::without_long(&self.module, || self.run(&pipeline))?;
