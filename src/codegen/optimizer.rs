@@ -4,7 +4,7 @@
 //! names cannot omit a pass: they enable the SLP vectorizer themselves. The SLP vectorizer is omitted where it does
 //! not pay, and so are the passes that never apply to a kernel: coroutines, OpenMP, instrumentation and profiles.
 
-use super::{fan_out::LONG, packing};
+use super::packing;
 use inkwell::module::Module;
 use tile_targets::Target;
 
@@ -15,22 +15,15 @@ pub(super) fn pipeline(module: &Module<'_>, target: &Target, level: u8) -> Strin
         // compilation target.
         0 => "nvvm-reflect,always-inline,globaldce".to_string(),
         1 => "default<O1>".to_string(),
-        level => pipeline_text(level >= 3, packing::pays(module, target), is_long(module)),
+        level => pipeline_text(level >= 3, packing::pays(module, target)),
     }
-}
-
-/// Whether a function is long, and stays so.
-fn is_long(module: &Module<'_>) -> bool {
-    module.get_functions().any(|f| f.count_basic_blocks() as usize > LONG)
 }
 
 /// Combine once. By default, the textual pass would verify that a second run finds nothing.
 const COMBINE: &str = "instcombine<no-verify-fixpoint>";
 const SIMPLIFY: &str = "simplifycfg<switch-range-to-icmp>";
 
-/// In a long function, loops are rotated before the other passes of loops too. There, the rotation of each loop would
-/// update the order of memory accesses of the whole function.
-fn pipeline_text(is_o3: bool, packing: bool, is_long: bool) -> String {
+fn pipeline_text(is_o3: bool, packing: bool) -> String {
     let only = |wanted: bool, pass: &'static str| if wanted { pass } else { "" };
     let hoist = "simplifycfg<switch-range-to-icmp;hoist-common-insts;sink-common-insts>";
     let unswitch =
@@ -52,7 +45,6 @@ fn pipeline_text(is_o3: bool, packing: bool, is_long: bool) -> String {
         SIMPLIFY,
         "reassociate",
         "constraint-elimination",
-        &if is_long { format!("loop({rotate})") } else { String::new() },
         &format!(
             "loop-mssa(loop-instsimplify,loop-simplifycfg,licm<no-allowspeculation>,{rotate},licm<allowspeculation>,{unswitch})"
         ),
@@ -244,28 +236,20 @@ mod tests {
             let theirs = theirs.join(",");
             // At the beginning and the end of a group.
             let theirs = theirs.replace("ee-instrument<>,", "").replace(",coro-split,coro-annotation-elide)", ")");
-            let ours = spelled(&super::pipeline_text(most, true, false));
+            let ours = spelled(&super::pipeline_text(most, true));
             assert!(ours.len() > 50, "{ours:?}");
             assert_eq!(theirs, ours.join(","), "{name}");
         }
-    }
-
-    /// Of the functions, only long ones have their loops rotated early. The pass must be one that LLVM knows.
-    #[test]
-    fn loops_of_long_functions_are_rotated_early() {
-        let [ordinary, long] = [false, true].map(|is_long| spelled(&super::pipeline_text(true, true, is_long)));
-        let rotations = |passes: &[String]| passes.iter().filter(|p| p.contains("loop-rotate")).count();
-        assert_eq!(rotations(&long), rotations(&ordinary) + 1);
     }
 
     /// Only the vectorizer is omitted.
     #[test]
     fn what_does_not_pay_is_left_out() {
         for most in [false, true] {
-            let (with, without) = (super::pipeline_text(most, true, false), super::pipeline_text(most, false, false));
+            let (with, without) = (super::pipeline_text(most, true), super::pipeline_text(most, false));
             assert_eq!(with.replace("slp-vectorizer,", ""), without);
             assert_ne!(with, without);
         }
-        assert_ne!(super::pipeline_text(false, true, false), super::pipeline_text(true, true, false));
+        assert_ne!(super::pipeline_text(false, true), super::pipeline_text(true, true));
     }
 }
