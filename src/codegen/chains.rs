@@ -50,7 +50,7 @@ fn bound_in(function: LLVMValueRef) -> usize {
                 } else {
                     for (n, value) in operands {
                         let from = LLVMGetIncomingBlock(i, n);
-                        if depth_of(value) < MAX_PHIS || !number.get(&from).is_some_and(|from| *from < at) {
+                        if depth_of(value) < MAX_PHIS || number.get(&from).is_none_or(|from| *from >= at) {
                             depth = depth.max(depth_of(value));
                         } else if let Some(copy) = copy_at_end(builder, value, from) {
                             LLVMSetOperand(i, n, copy);
