@@ -552,6 +552,9 @@ def TileASDelayLoads : Pass<"tileas-delay-loads", "::mlir::ModuleOp"> {
   let description = [{
     In a block that holds more loaded tiles than a thread has registers, sinks loads that no token orders until the
     loaded values that still have uses fit in 64 registers, or to their first user.
+
+    If the operands and the accumulator of a dot take more than 128 registers, sinks the reads of its operands past
+    changes of layout, whose barriers would keep the reads of all fragments before the first instruction.
   }];
   let statistics = [
     Statistic<"numMoved", "num-moved", "loads sunk">

@@ -130,7 +130,7 @@ fn evaluations(function: &str, most: usize, target: &str) -> Result<(), Failed> 
 }
 
 /// Kernels that spill, with the maximum number of bytes of loads or of stores.
-const SPILLING: [(&str, &str, u64); 6] = [
+const SPILLING: [(&str, &str, u64); 5] = [
     // The 48 KB that PTX guarantees do not hold the queries. The command's cubins use all of shared memory.
     ("fmha_bf16_d128_causal.13.1", "sm_80", 16),
     ("fmha_bf16_d128_causal.13.1", "sm_89", 16),
@@ -138,8 +138,6 @@ const SPILLING: [(&str, &str, u64); 6] = [
     ("fmha_bf16_d256.13.1", "sm_89", 252),
     // One number that is stored before the loop and loaded after it.
     ("fmha_bf16_d256.13.1", "sm_100", 4),
-    // Scales are applied in three factors, each in a register.
-    ("mma_mx.13.3", "sm_80", 28),
 ];
 
 fn spills(name: &str, target: &str) -> Result<(), Failed> {

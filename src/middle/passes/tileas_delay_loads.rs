@@ -18,6 +18,19 @@
 //! Scalars computed only for the load, such as its index, move with it; otherwise they would occupy registers
 //! instead. Loads through pointers stay, because the pointers of a tile take more registers than its elements. Tiles
 //! that `tileas-materialize-register-loops` will process in passes stay too.
+//!
+//! # Fragments
+//!
+//! The operands of a dot are read from stages in shared memory. `tileir-sink-shared-loads` later reads them fragment
+//! by fragment, between the products, but not past a barrier. If the operands and the accumulator of a dot take more
+//! than [`MOST_OF_DOT`] registers, the pass therefore moves the reads, and the casts that widen them, past changes of layout,
+//! which need barriers:
+//!
+//! ```text
+//! x = fp_cast (local_load a)                      u = convert_layout s
+//! u = convert_layout s                       ->   x = fp_cast (local_load a)
+//! dot x scale u, ..                               dot x scale u, ..
+//! ```
 
 use crate::{
     analysis::{
@@ -25,10 +38,11 @@ use crate::{
         tile_programs::is_unordered_load,
     },
     dialect::{
-        behaviour::{SyncKind, effects, is_pure, sync_kind},
+        behaviour::{SyncKind, effects, is_pure, sync_kind, widens},
+        dots::AnyDot,
         layouts::Tensor,
         nv_tileaa,
-        nv_tileas::TiledLoadOp,
+        nv_tileas::{ConvertLayoutOp, LocalLoadOp, TiledLoadOp},
         pass::{Failed, PassContext, RustPass, descriptors},
         rt::*,
     },
@@ -46,6 +60,9 @@ const MOST: u64 = 256;
 const WINDOW: u64 = 64;
 /// The maximum length of a chain of scalars that moves with a load.
 const DEEPEST: u32 = 8;
+/// The maximum number of registers per thread for the operands and the accumulator of a dot whose reads keep their
+/// place. What is computed with them, and reads of less than a word, take about as many.
+const MOST_OF_DOT: u64 = 128;
 
 #[derive(Clone, Default)]
 pub struct DelayLoads;
@@ -65,6 +82,7 @@ impl RustPass for DelayLoads {
                 if loads.most() > MOST {
                     cx.stat_add(stat::NUM_MOVED, loads.delay());
                 }
+                cx.stat_add(stat::NUM_MOVED, delay_fragments(block));
             }
         }
         Ok(())
@@ -208,4 +226,45 @@ fn move_down<'c>(op: OpRef<'c>, before: OpRef<'c>, deepest: u32) {
 fn may_be_passed(op: OpRef<'_>) -> bool {
     let writes = || effects(op).is_none_or(|list| list.iter().any(|effect| !effect.reads()));
     region_count(op) == 0 && sync_kind(op) == SyncKind::None && !writes()
+}
+
+/// Moves the operands of dots that take many registers past changes of layout. Returns how many reads moved.
+fn delay_fragments(block: Blk<'_>) -> i64 {
+    let ops: Vec<OpRef<'_>> = ops_of(block).collect();
+    let places: FxHashMap<usize, usize> = ops.iter().enumerate().map(|(i, op)| (op_key(*op), i)).collect();
+    let mut moved = 0;
+    for (at, dot) in ops.iter().enumerate().filter_map(|(at, op)| Some((at, AnyDot::cast(*op)?))) {
+        let held: u64 = [dot.lhs(), dot.rhs(), dot.acc()].into_iter().filter_map(words_of).sum();
+        if held <= MOST_OF_DOT {
+            continue;
+        }
+        let chains: Vec<Vec<usize>> = [dot.lhs(), dot.rhs()].into_iter().filter_map(|v| read_of(v, &places)).collect();
+        let Some(first) = chains.iter().map(|chain| chain[0]).min() else { continue };
+        let others: Vec<OpRef<'_>> =
+            (first..at).filter(|i| !chains.iter().flatten().any(|own| own == i)).map(|i| ops[i]).collect();
+        if others.iter().all(|op| may_be_passed(*op)) && others.iter().any(|op| ConvertLayoutOp::cast(*op).is_some()) {
+            chains.iter().flatten().for_each(|i| move_before(ops[*i], dot.op()));
+            moved += chains.len() as i64;
+        }
+    }
+    moved
+}
+
+/// The registers of a tensor.
+fn words_of(v: Val<'_>) -> Option<u64> {
+    Some(words(Tensor::of_value(v)?.element, register_bits(v)?))
+}
+
+/// Returns the read of shared memory of which `v` is a widening cast, and the casts, if only they use it. Ops are
+/// numbers of `places`, in program order.
+fn read_of(mut v: Val<'_>, places: &FxHashMap<usize, usize>) -> Option<Vec<usize>> {
+    let mut chain = vec![];
+    loop {
+        let op = defining_op(v).filter(|_| uses(v).len() == 1)?;
+        chain.insert(0, *places.get(&op_key(op))?);
+        if LocalLoadOp::cast(op).is_some() {
+            return Some(chain);
+        }
+        v = widens(op).then(|| operand(op, 0))?;
+    }
 }
