@@ -502,8 +502,8 @@ fn loops(op: OpRef<'_>) -> usize {
 fn format_of(dot: TileDot<'_>, acc: Type<'_>, (unit, target): (Unit, &Target)) -> Result<Element, &'static str> {
     let (unsigned, scale) = (dot.unsigned(), dot.scale_blocks());
     let multiplies = |o: &Element| {
-        // Partial results of 8-bit floats are promoted to f32, so f16 accumulates only f16.
-        let fits = |a: &Element| *a != Element::F16 || *o == Element::F16;
+        // Warpgroups promote partial results of 8-bit floats to f32, so f16 accumulates only f16 there.
+        let fits = |a: &Element| *a != Element::F16 || *o == Element::F16 || unit == Unit::Sync;
         let acc = element_of(acc, false).filter(fits);
         // Tensor memory keeps accumulators of 16 bits in columns of 32, which nothing reads yet.
         let held = |a: &Element| unit != Unit::Tensor || a.bits() == 32;
