@@ -265,10 +265,10 @@ fn moves(op: OpRef<'_>) -> bool {
 
 /// Whether instructions of a unit read operands of `bits` bits that are contiguous along M or N, in a layout that TMA
 /// writes. `ldmatrix` transposes 16-bit elements for `mma.sync`, and 8-bit elements on targets that the plan checks
-/// (`SyncKernel::byte_matrices`).
+/// (`SyncKernel::byte_matrices`). Elements of 32 bits are words of a fragment, which warps read one by one.
 pub fn reads_mn_major(unit: Unit, bits: u32) -> bool {
     if unit == Unit::Sync {
-        return matches!(bits, 8 | 16);
+        return matches!(bits, 8 | 16 | 32);
     }
     let mut rows = tile_mma::ROWS.iter().filter(|r| r.unit == unit && r.container == bits && r.lowering.is_some());
     rows.any(|r| r.majors.contains(&Major::Mn))

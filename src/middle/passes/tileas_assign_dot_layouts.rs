@@ -58,17 +58,19 @@ impl RustPass for AssignDotLayouts {
             // Look for chains of dots before inserting conversions.
             let facts = Facts::of(function.op());
             let known: Vec<(bool, FragmentStride)> = dots.iter().map(|d| (keeps_rows(*d), apart(*d, &facts))).collect();
+            let plan = DotPlan::of(function.op());
+            let has_agents = plan.is_some();
             for (dot, (rows, apart)) in dots.into_iter().zip(known) {
-                if let Some(plan) = DotPlan::of(function.op()).filter(|plan| !plan.reads_fragments()) {
+                if let Some(plan) = plan.as_ref().filter(|plan| !plan.reads_fragments()) {
                     if plan.accumulates_in_memory() {
-                        in_tensor_memory(dot, &plan, context)?;
+                        in_tensor_memory(dot, plan, context)?;
                     } else {
-                        by_warpgroups(dot, &plan, context)?;
+                        by_warpgroups(dot, plan, context)?;
                     }
                     continue;
                 }
                 let warps = warps_at(dot.op())?.ilog2();
-                Assign { context, target, warps, unit_scales }.dot(dot, rows, apart)?;
+                Assign { context, target, warps, unit_scales, has_agents }.dot(dot, rows, apart)?;
             }
         }
         Ok(())
@@ -157,6 +159,8 @@ struct Assign<'c> {
     warps: u32,
     /// Whether plain dots may use instructions with block scales.
     unit_scales: bool,
+    /// Whether agents load the operands and multiply them.
+    has_agents: bool,
 }
 
 /// How elements of a type are multiplied on a target.
@@ -229,7 +233,8 @@ impl<'c> Assign<'c> {
             .ok_or_else(|| fail(op, "the instruction does not accumulate in registers"))?;
         let product = DotShape::new(&lhs.tile_shape(), &rhs.tile_shape(), &acc.tile_shape()).map_err(error)?;
         let grid = product.arrange(multiplier, self.warps, rows);
-        let apart = if self.transposes(multiplier, lhs.element) { FragmentStride::default() } else { apart };
+        let in_order = self.transposes(multiplier, lhs.element) || self.reads_words(lhs.element);
+        let apart = if in_order { FragmentStride::default() } else { apart };
         let layout = product.accumulator(multiplier, grid, apart).map_err(error)?;
         let mut layouts = vec![
             product.operand(multiplier, &layout, Operand::A).map_err(error)?,
@@ -261,6 +266,12 @@ impl<'c> Assign<'c> {
     fn transposes(&self, multiplier: Multiplier, element: Type<'c>) -> bool {
         let bytes = matches!(multiplier, Multiplier::Matrix(shape) if shape.per_word() == 4);
         bytes && bit_width(element) == Some(8) && self.target.has(Feature::MatrixB8)
+    }
+
+    /// Whether warps read words of stages that TMA fills in units of 32 bytes: eight rows or columns of four steps of K
+    /// are in different banks.
+    fn reads_words(&self, element: Type<'c>) -> bool {
+        self.has_agents && storage_bits(element) == 32
     }
 
     /// Returns the instruction with block scales for a plain dot of 8-bit floats. All scales are one, so that the

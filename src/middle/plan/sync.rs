@@ -217,16 +217,16 @@ impl SyncKernel {
 }
 
 impl DotLoop {
-    /// Checks that `ldmatrix` reads the operands as they are in memory. It transposes 16-bit elements and, on some
-    /// targets, 8-bit elements, by 16x16.
+    /// Checks that warps read the operands as they are in memory. `ldmatrix` transposes 16-bit elements and, on some
+    /// targets, 8-bit elements, by 16x16. Loads of words read 32-bit elements in any order.
     fn check_sync(&self, byte_matrices: bool) -> Result<(), NoPlan> {
         let &Self { m, n, k, .. } = self;
         let bits = self.operand.bits();
         if !matches!(bits, 4 | 8 | 16 | 32) || ![m, n, k].into_iter().all(|e| e.is_power_of_two() && e <= 1 << 12) {
             return Err(NoPlan::SyncShape { m, n, k });
         }
-        let transposes = bits == 16 || bits == 8 && byte_matrices;
-        if !transposes && (self.a_major == Major::Mn || self.b_major == Major::Mn) {
+        let reads_mn_major = matches!(bits, 16 | 32) || bits == 8 && byte_matrices;
+        if !reads_mn_major && (self.a_major == Major::Mn || self.b_major == Major::Mn) {
             return Err(NoPlan::Converted);
         }
         Ok(())

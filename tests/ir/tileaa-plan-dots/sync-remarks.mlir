@@ -1,20 +1,23 @@
 // RUN: tileiras-opt %s --split-input-file --remarks --verify-diagnostics --pass-pipeline='builtin.module(tileaa-plan-dots{compute-capability=sm_120})' | FileCheck %s
 // Reasons why the warps that multiply also load.
 // CHECK-NOT: nv_tileas.dot_plan
-!view = !nv_tileaa.tiled_view<tile = [64, 64], memref<?x256xtf32, strides = [256, 1]>, padding = zero>
-nv_tileaa.func @transposed(%p0: !nv_tileaa.ptr<tf32>, %n: i32, %given: tensor<64x64xtf32>) {
+// Words that are not contiguous along K need units of 32 bytes, and 32 columns.
+!rows = !nv_tileaa.tiled_view<tile = [64, 64], memref<?x256xtf32, strides = [256, 1]>, padding = zero>
+!columns = !nv_tileaa.tiled_view<tile = [64, 16], memref<?x256xtf32, strides = [256, 1]>, padding = zero>
+nv_tileaa.func @few_columns(%p0: !nv_tileaa.ptr<tf32>, %n: i32) {
   %p = nv_tileaa.assume #cuda_tile.div_by<16>, %p0 : !nv_tileaa.ptr<tf32>
   %m = nv_tileaa.make_memref %p, shape = [%n : i32], strides = [] : <tf32> -> <?x256xtf32, strides = [256, 1]>
-  %v = nv_tileaa.make_tiled_view %m : <?x256xtf32, strides = [256, 1]> -> !view
+  %v = nv_tileaa.make_tiled_view %m : <?x256xtf32, strides = [256, 1]> -> !rows
+  %w = nv_tileaa.make_tiled_view %m : <?x256xtf32, strides = [256, 1]> -> !columns
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
-  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
-  %sum = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<64x64xf32>) : i32 {
-    %a, %ta = nv_tileaa.tiled_load <weak> %v[%c0, %k] : !view[i32, i32] -> tensor<64x64xtf32>
-    %b, %tb = nv_tileaa.tiled_load <weak> %v[%c0, %k] : !view[i32, i32] -> tensor<64x64xtf32>
-    // expected-remark @below {{the warps that multiply also load: an operand must be converted in shared memory}}
-    %d = nv_tileaa.dot %a, %b, %acc : tensor<64x64xtf32>, tensor<64x64xtf32>, tensor<64x64xf32>
-    scf.yield %d : tensor<64x64xf32>
+  %zero = arith.constant dense<0.0> : tensor<64x16xf32>
+  %sum = scf.for %k = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<64x16xf32>) : i32 {
+    %a, %ta = nv_tileaa.tiled_load <weak> %v[%c0, %k] : !rows[i32, i32] -> tensor<64x64xtf32>
+    // expected-remark @below {{rhs: TMA cannot load it: dimension 1 has 16 elements, but an atom needs 32}}
+    %b, %tb = nv_tileaa.tiled_load <weak> %w[%k, %c0] : !columns[i32, i32] -> tensor<64x16xtf32>
+    %d = nv_tileaa.dot %a, %b, %acc : tensor<64x64xtf32>, tensor<64x16xtf32>, tensor<64x16xf32>
+    scf.yield %d : tensor<64x16xf32>
   }
   nv_tileaa.return
 }
