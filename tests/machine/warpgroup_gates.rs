@@ -31,6 +31,8 @@ pub struct Gate {
     pub sharing: u32,
     /// Whether the extents are unknown, so that rows may end within 16 bytes; only the strides are known.
     pub any_width: bool,
+    /// Whether 8-bit floats are summed in f16.
+    pub half_sums: bool,
 }
 
 pub const HALVES: Gate = Gate {
@@ -47,6 +49,7 @@ pub const HALVES: Gate = Gate {
     occupancy: 1,
     sharing: 1,
     any_width: false,
+    half_sums: false,
 };
 
 const BYTES: Gate = Gate { tile: (128, 256, 128), element: "i8", transposed: true, ..HALVES };
@@ -179,7 +182,8 @@ impl Gate {
         };
         let blocks = if self.occupancy > 1 { "_two_blocks" } else { "" };
         let width = if self.any_width { "_any_width" } else { "" };
-        format!("warpgroup_gates/{}_{m}x{n}x{k}_{order}{blocks}{width}", self.element)
+        let sums = if self.half_sums { "_f16" } else { "" };
+        format!("warpgroup_gates/{}{sums}_{m}x{n}x{k}_{order}{blocks}{width}", self.element)
     }
 
     /// The types in memory, of the accumulator, and of the stored result.
@@ -187,7 +191,7 @@ impl Gate {
         match self.element {
             "tf32" => ["f32", "f32", "f32"],
             "i8" => ["i8", "i32", "i32"],
-            "f8E4M3FN" | "f8E5M2" => [self.element, "f32", "f16"],
+            "f8E4M3FN" | "f8E5M2" => [self.element, if self.half_sums { "f16" } else { "f32" }, "f16"],
             other => [other, "f32", other],
         }
     }

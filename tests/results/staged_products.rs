@@ -25,7 +25,8 @@ fn tiles_of_other_extents() {
     }
 }
 
-/// `ldmatrix` transposes 16-bit elements and, by 16x16, 8-bit elements.
+/// `ldmatrix` transposes 16-bit elements and, by 16x16, 8-bit elements. Elements of 32 bits are read one by one, and
+/// TMA rounds them.
 fn either_order_in_memory() {
     for element in [Number::F16, Number::Bf16] {
         for turned in [[true, false], [false, true], [true, true], [false, false]] {
@@ -34,7 +35,9 @@ fn either_order_in_memory() {
         }
     }
     let bytes = Kind { element: Number::I8, sum: Number::I32, mode: "signed signed", ..RAGGED };
-    for kind in [bytes, Kind { element: Number::E4m3, ..RAGGED }, Kind { element: Number::E5m2, ..RAGGED }] {
+    let words = Kind { element: Number::F32, rounded: true, outside: [5, 3, 8], ..RAGGED };
+    let narrow = Kind { element: Number::E4m3, ..RAGGED };
+    for kind in [bytes, narrow, Kind { element: Number::E5m2, sum: Number::F16, ..narrow }, words] {
         for turned in [[true, false], [true, true], [false, false]] {
             for (m, n, k) in [(64, 64, 32), (128, 32, 64)] {
                 let kind = Kind { turned, m, n, k, ..kind };
@@ -53,6 +56,7 @@ fn other_types() {
         Kind { mode: "unsigned unsigned", ..bytes },
         Kind { element: Number::E4m3, turned: [false, true], ..RAGGED },
         Kind { element: Number::E5m2, mode: "fast_acc", turned: [false, true], ..RAGGED },
+        Kind { element: Number::E4m3, sum: Number::F16, turned: [false, true], ..RAGGED },
         Kind { turned: [false, true], ..rounded },
         Kind { batched: true, ..RAGGED },
     ] {
