@@ -205,6 +205,13 @@ impl DotShape {
         grid
     }
 
+    /// Gives warps twice as many rows and half as many columns, if they have twice as many columns as rows. They read
+    /// as many elements, but more of them from the left operand.
+    pub fn with_more_rows(&self, grid: WarpGrid) -> WarpGrid {
+        let (m, n) = (self.m.saturating_sub(grid.m), self.n.saturating_sub(grid.n));
+        if n == m + 1 && grid.m > 0 { WarpGrid { m: grid.m - 1, n: grid.n + 1, ..grid } } else { grid }
+    }
+
     /// The layout of the accumulator. The low bits of the warp number select rows, the next ones columns, then
     /// batches.
     ///

@@ -232,9 +232,13 @@ impl<'c> Assign<'c> {
             .multiplier(lhs.element)
             .ok_or_else(|| fail(op, "the instruction does not accumulate in registers"))?;
         let product = DotShape::new(&lhs.tile_shape(), &rhs.tile_shape(), &acc.tile_shape()).map_err(error)?;
-        let grid = product.arrange(multiplier, self.warps, rows);
-        let in_order = self.transposes(multiplier, lhs.element) || self.reads_words(lhs.element);
-        let apart = if in_order { FragmentStride::default() } else { apart };
+        let mut grid = product.arrange(multiplier, self.warps, rows);
+        let words = self.reads_words(lhs.element);
+        // `ldmatrix` reads four words of a left operand that is contiguous along K; a load reads one of the right one.
+        if words && !rows && apart.m == 0 && apart.n > 0 {
+            grid = product.with_more_rows(grid);
+        }
+        let apart = if words || self.transposes(multiplier, lhs.element) { FragmentStride::default() } else { apart };
         let layout = product.accumulator(multiplier, grid, apart).map_err(error)?;
         let mut layouts = vec![
             product.operand(multiplier, &layout, Operand::A).map_err(error)?,

@@ -166,6 +166,24 @@ fn warps_take_square_parts() {
     assert_eq!(dot.arrange(sync((16, 16, 16)), 2, false), WarpGrid { batch: 1, m: 1, n: 0, replicas: 0 });
 }
 
+#[test]
+fn warps_take_more_rows_of_oblong_parts() {
+    let grid = |m, n, warps| {
+        let (a, b, c) = (shape(&[m, 64]), shape(&[64, n]), shape(&[m, n]));
+        let dot = DotShape::new(&a, &b, &c).unwrap();
+        let grid = dot.with_more_rows(dot.arrange(sync((16, 16, 16)), warps, false));
+        (grid.m, grid.n)
+    };
+    // 64x32 instead of 32x64.
+    assert_eq!(grid(128, 128, 3), (1, 2));
+    assert_eq!(grid(64, 128, 2), (0, 2));
+    // 64x64, and 64x32, which has more rows already.
+    assert_eq!(grid(128, 256, 3), (1, 2));
+    assert_eq!(grid(128, 32, 1), (1, 0));
+    // All rows are one warp's.
+    assert_eq!(grid(16, 128, 2), (0, 2));
+}
+
 /// The accumulator of one dot becomes the left operand of the next without leaving its thread: the registers are only
 /// renumbered.
 #[test]
