@@ -88,10 +88,10 @@ TL_INLINE tl_u16 tl_narrow_bf16(float x) {
   return (tl_u16)((bits & TL_ABS_MASK) > TL_INF_BITS ? 0x7fffu : rounded);
 }
 
+TL_INLINE tl_u32 tl_rounded_tf32(tl_u32 bits) { return (bits + 0xfffu + ((bits >> 13) & 1u)) & 0xffffe000u; }
 TL_INLINE tl_u32 tl_narrow_tf32(float x) {
   tl_u32 bits = tl_bits32(x);
-  tl_u32 rounded = (bits + 0xfffu + ((bits >> 13) & 1u)) & 0xffffe000u;
-  return (bits & TL_ABS_MASK) > TL_INF_BITS ? 0x7fffe000u : rounded;
+  return (bits & TL_ABS_MASK) > TL_INF_BITS ? 0x7fffe000u : tl_rounded_tf32(bits);
 }
 
 #define TL_NARROW_FROM(source, type)                                                                                   \
@@ -101,7 +101,8 @@ TL_INLINE tl_u32 tl_narrow_tf32(float x) {
   TL_EXPORT tl_u8 __tileir_##source##_to_e5m2_sat(type x) { return tl_narrow_e5m2(tl_odd_##source(x), 1); }            \
   TL_EXPORT tl_u8 __tileir_##source##_to_e2m1(type x) { return tl_narrow_e2m1(tl_odd_##source(x)); }                   \
   TL_EXPORT tl_u16 __tileir_##source##_to_f16(type x) { return tl_narrow_f16(tl_odd_##source(x)); }                    \
-  TL_EXPORT tl_u16 __tileir_##source##_to_bf16(type x) { return tl_narrow_bf16(tl_odd_##source(x)); }                  \
+  TL_EXPORT tl_u16 __tileir_##source##_to_bf16(type x) { return tl_narrow_bf16(tl_odd_##source(x)); }
+#define TL_TF32_FROM(source, type)                                                                                     \
   TL_EXPORT tl_u32 __tileir_##source##_to_tf32(type x) { return tl_narrow_tf32(tl_odd_##source(x)); }
 TL_NARROW_FROM(f32, float)
 TL_NARROW_FROM(f64, double)
@@ -109,6 +110,13 @@ TL_NARROW_FROM(i32, tl_i32)
 TL_NARROW_FROM(u32, tl_u32)
 TL_NARROW_FROM(i64, tl_i64)
 TL_NARROW_FROM(u64, tl_u64)
+TL_TF32_FROM(f64, double)
+TL_TF32_FROM(i32, tl_i32)
+TL_TF32_FROM(u32, tl_u32)
+TL_TF32_FROM(i64, tl_i64)
+TL_TF32_FROM(u64, tl_u64)
+// Loops of dots round both operands on targets without an instruction. A comparison of numbers needs no magnitude.
+TL_EXPORT tl_u32 __tileir_f32_to_tf32(float x) { return x != x ? 0x7fffe000u : tl_rounded_tf32(tl_bits32(x)); }
 
 // Ties away from zero, like the conversion instruction for tensor cores.
 TL_EXPORT tl_u32 __tileir_f32_to_tf32_rna(float x) {
