@@ -2,6 +2,7 @@
 """Compares the machine code of this compiler with that of NVIDIA's tileiras, without a GPU.
 
     benches/static_code.py [--tileiras FILE] [--release N] [--targets sm_NN,..] [--keep DIR] [--output FILE] [PROGRAM...]
+    benches/static_code.py --spills [--tileiras FILE] [--targets sm_NN,..] [--output FILE] [PROGRAM...]
 
 Compiles programs of tests/corpus at -O3 with both compilers and prints a table for each target. Each cell has our number,
 then NVIDIA's. The columns are
@@ -13,6 +14,9 @@ then NVIDIA's. The columns are
   the last column, instructions for each matrix instruction, is the number to compare;
 * the matrix instructions of the loop (HMMA, IMMA, QMMA, ..), of which one of Ampere may do half as much.
 
+With --spills, all files of tests/corpus are compiled by this compiler to cubins, and the table has those with kernels that
+spill registers, by the remark Spilled.
+
 With --keep, NVIDIA's cubins are kept in a folder, and not made again for the same program, target and release.
 
 `scripts/setup.sh --comparisons` installs NVIDIA's tools. They are used as black boxes: cuobjdump prints the resources of
@@ -20,6 +24,7 @@ both compilers' cubins, and nvdisasm their instructions.
 """
 
 import argparse
+import concurrent.futures
 import dataclasses
 import hashlib
 import os
@@ -174,6 +179,31 @@ def compiled(command: list, cubin: pathlib.Path, environment: dict) -> dict[str,
         return str(failure)
 
 
+SPILLED = re.compile(r"Spilled: .* (?P<stored>\d+) bytes of stores to local memory and (?P<loaded>\d+) bytes of loads")
+
+
+def spills(tileiras: pathlib.Path, file: pathlib.Path, target: str, scratch: pathlib.Path) -> list[str]:
+    """The rows of a file with kernels that spill."""
+    cubin = scratch / f"{file.name}-{target}.cubin"
+    command = [tileiras, file, f"--gpu-name={target}", "-O3", "--remarks=all", "-o", cubin]
+    done = subprocess.run(command, env={"PATH": str(TOOLS)}, capture_output=True, text=True)
+    if done.returncode != 0:
+        return [f"| `{file.name}` | {target} | not compiled: {done.stderr.strip().splitlines()[-1:]} |"]
+    cubin.unlink()
+    found = SPILLED.finditer(done.stderr)
+    return [f"| `{file.name}` | {target} | {m['stored']}, {m['loaded']} |" for m in found]
+
+
+def table_of_spills(tileiras: pathlib.Path, targets: list[str], files: list[pathlib.Path]) -> str:
+    cases = [(file, target) for target in targets for file in files]
+    with tempfile.TemporaryDirectory() as scratch, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        rows = list(pool.map(lambda case: spills(tileiras, *case, pathlib.Path(scratch)), cases))
+    lines = [line for of_file in rows for line in of_file]
+    summary = f"{len(cases)} compilations of {len(files)} files, {len(lines)} rows."
+    head = ["", "| program | target | bytes stored, loaded |", "|---|---|---|"] if lines else []
+    return "\n".join([summary, *head, *lines]) + "\n"
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tileiras", default=ROOT / "target/debug/tileiras", type=pathlib.Path)
@@ -181,8 +211,14 @@ def main() -> int:
     parser.add_argument("--targets", default=",".join(TARGETS), help="the targets, with commas between them")
     parser.add_argument("--keep", type=pathlib.Path, help="a folder of cubins of NVIDIA's tileiras")
     parser.add_argument("--output", type=pathlib.Path, help="write the tables to this file")
+    parser.add_argument("--spills", action="store_true", help="the kernels of all programs that spill registers")
     parser.add_argument("programs", nargs="*", help=f"default: {' '.join(PROGRAMS)}")
     options = parser.parse_args()
+    if options.spills:
+        every = sorted((ROOT / "tests/corpus").glob("*.tileirbc"))
+        files = [file_of(program) for program in options.programs] or every
+        write(table_of_spills(options.tileiras, options.targets.split(","), files), options.output)
+        return 0
     vendor = ROOT / f".tools/tileiras-{options.release}/nvidia/cu13/bin/tileiras"
     toolkit = ROOT / f".tools/nvcc-{options.release}/nvidia/cu13"
     for file in (options.tileiras, vendor, toolkit / "bin/ptxas", TOOLS / "nvdisasm", TOOLS / "cuobjdump"):
@@ -213,12 +249,15 @@ def main() -> int:
             lines.append("")
     if messages:
         lines += ["Not compiled:", ""] + [f"* {message}" for message in messages]
-    text = "\n".join(lines).rstrip() + "\n"
-    if options.output:
-        options.output.write_text(text)
+    write("\n".join(lines).rstrip() + "\n", options.output)
+    return 0
+
+
+def write(text: str, file: pathlib.Path | None) -> None:
+    if file:
+        file.write_text(text)
     else:
         print(text, end="")
-    return 0
 
 
 if __name__ == "__main__":
