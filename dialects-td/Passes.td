@@ -534,6 +534,9 @@ def TileASUnspecializedPipeline : Pass<"tileas-unspecialized-pipeline", "::mlir:
     In a loop, loads whose only purpose is to feed a dot become asynchronous copies into a ring of stages in shared
     memory. With N stages, the copies of an iteration are issued N - 1 iterations ahead, or as far ahead as
     `nv_tileas.ahead` says. `unspecialized-pipeline-num-stages` limits N.
+
+    On targets without an instruction that rounds to tf32, stages whose elements several threads multiply are rounded
+    in place, before they are read.
   }];
   let options = [
     Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">,

@@ -1,5 +1,5 @@
 //! Dots of `mma.sync` that read stages of a ring, down to machine code: the instructions of the consumers' loop, and
-//! ptxas messages.
+//! ptxas messages. Also dots of tf32 whose warps copy.
 
 use crate::warpgroup_gates::{Gate, HALVES};
 use kernels::compile;
@@ -8,7 +8,7 @@ use scaled_kind::{MXF8, ScaledKind};
 use tile_interface::{DebugInfo, Emit};
 use tile_interp::types::Number;
 use tile_targets::Target;
-use tile_test_support::{Failed, Trial, cubin, golden, kernels, sass, scaled_kind};
+use tile_test_support::{Failed, Trial, cubin, exact, golden, kernels, sass, scaled_kind};
 
 /// A program and the form that its plan should have.
 #[derive(Clone, Copy)]
@@ -70,10 +70,45 @@ const GATES: &[StagedGate] = &[
 
 const WORDS: Gate = Gate { tile: (128, 128, 32), element: "tf32", ..SQUARE.program };
 
+/// tf32 on targets whose warps copy, by target and program.
+const COPIED: [(&str, Gate); 3] = [
+    ("sm_80", Gate { transposed: false, ..WORDS }),
+    ("sm_89", WORDS),
+    ("sm_89", Gate { tile: (128, 256, 32), transposed: false, ..WORDS }),
+];
+
+/// Checks that warps round each number of a stage once, and for no spills, access of local memory and permutation.
+fn copied((target, gate): (&'static str, Gate)) -> Result<(), Failed> {
+    let name = StagedGate { program: gate, target, ..SQUARE }.name();
+    let target = Target::by_name(target).ok_or("unknown target")?;
+    let options = [("extended-smem", "true")];
+    let ptx = exact::compiled_for(target.name, &gate.program(), 3, Emit::Ptx, &options);
+    let cubin = cubin::assemble_with(&ptx, target, 3, DebugInfo::None, true)?;
+    if let Some(kernel) = cubin.resources.iter().find(|kernel| kernel.spill_stores + kernel.spill_loads > 0) {
+        return Err(format!("{} bytes are spilled", kernel.spill_stores).into());
+    }
+    let code = disassemble(&cubin, &name.replace('/', "-"))?;
+    let body = innermost(&code, "HMMA.").ok_or("no loop with products")?;
+    let count = |of: &str| body.iter().filter(|i| i.opcode.starts_with(of)).count();
+    let iterations = count("LDGDEPBAR").max(1);
+    // Each of 256 threads has a part of the tiles, and compares each number with itself.
+    let (m, n, k) = gate.tile;
+    let (found, expected) = (count("FSETP.NAN") / iterations, (m + n) as usize * k as usize / 256);
+    if found != expected {
+        return Err(format!("{found} numbers are rounded by a thread, {expected} expected").into());
+    }
+    if let Some(i) = body.iter().find(|i| ["LDL", "STL", "PRMT"].iter().any(|of| i.opcode.starts_with(of))) {
+        return Err(format!("{} in the loop", i.opcode).into());
+    }
+    Ok(golden::gate(&name, body.len().div_ceil(iterations))?)
+}
+
 pub fn trials() -> Vec<Trial> {
     let plain = GATES.iter().map(|gate| Trial::test(gate.name(), move || gate.check()));
     let scaled = SCALED.map(|(name, kind)| Trial::test(format!("staged_gates/{name}"), move || scaled(name, kind)));
-    plain.chain(scaled).collect()
+    let of_copies = |case: (&'static str, Gate)| StagedGate { program: case.1, target: case.0, ..SQUARE }.name();
+    let copied = COPIED.map(|case| Trial::test(of_copies(case), move || copied(case)));
+    plain.chain(scaled).chain(copied).collect()
 }
 
 /// Block-scaled dots of 8-bit and of packed 4-bit elements.

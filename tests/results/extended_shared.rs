@@ -1,12 +1,13 @@
 //! Rings of asynchronous copies on sm_80 to sm_89 that use all the shared memory of a block: tests the number of
-//! stages, that ptxas accepts them if it is told to, and the results.
+//! stages, that ptxas accepts them if it is told to, and the results, also of stages that are rounded in place.
 
+use product_kind::{Kind, RAGGED};
 use std::time::Duration;
 use tile_fuzz::case::Case;
 use tile_interface::{CompileRequest, Compiler, DebugInfo, InputKind};
 use tile_interp::{machine::Limits, types::Number};
 use tile_targets::Target;
-use tile_test_support::{Trial, cubin, exact, functions};
+use tile_test_support::{Trial, cubin, exact, functions, product_kind};
 use tileiras::compile::{self, InProcess};
 
 /// C = A B with tiles of 16 KiB.
@@ -76,6 +77,19 @@ fn rings_take_what_a_block_has() {
     }
 }
 
+/// In each order of both operands, in tiles of several extents, with rows and columns outside of the tensors.
+fn stages_are_rounded_in_place() {
+    let words = Kind { element: Number::F32, rounded: true, outside: [5, 3, 8], ..RAGGED };
+    for turned in [[true, false], [false, true], [true, true], [false, false]] {
+        for (target, m, n, k, trips) in
+            [("sm_80", 64, 64, 32, 4), ("sm_86", 128, 64, 32, 3), ("sm_89", 64, 128, 64, 1), ("sm_80", 128, 128, 32, 0)]
+        {
+            let kind = Kind { turned, m, n, k, trips, ..words };
+            kind.rounded_in_stages(target, &kind.usual());
+        }
+    }
+}
+
 pub fn trials() -> Vec<Trial> {
-    functions![rings_take_what_a_block_has]
+    functions![rings_take_what_a_block_has, stages_are_rounded_in_place]
 }

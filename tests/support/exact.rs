@@ -103,6 +103,20 @@ fn in_tensor_memory(text: &str, grid: [u32; 3], parameters: Vec<Parameter>, (dot
     exact.run(&ptx, &[None, Some(1), Some(2), Some(3)]);
 }
 
+/// Runs a program with dots of tf32 for a target without TMA, on the ordinary schedule and on adversarial ones with race
+/// detection, and checks that warps round what they copy to stages.
+pub fn check_rounded_in_stages(target: &str, text: &str, grid: [u32; 3], parameters: Vec<Parameter>) {
+    let exact = Exact::new(text, grid, parameters);
+    let options = [("extended-smem", "true")];
+    let plan = compiled_for(target, text, 3, Emit::TileAs, &options);
+    // An operand of which each warp has its own part is rounded in registers.
+    let is_stored = |line: &str| line.contains("local_store") && line.contains("xtf32,");
+    assert!(plan.lines().any(is_stored), "no stage is rounded\n{plan}");
+    let ptx = compiled_for(target, text, 3, Emit::Ptx, &options);
+    assert!(ptx.contains("cp.async.c"), "no copies\n{text}");
+    exact.run(&ptx, &[None, Some(1), Some(2), Some(3), Some(4), Some(5)]);
+}
+
 /// Runs a program for sm_120 on the ordinary schedule and on adversarial ones with race detection, and checks that
 /// warps read the operands of its dots from stages that another agent fills.
 pub fn check_from_stages(text: &str, grid: [u32; 3], parameters: Vec<Parameter>) {

@@ -277,6 +277,10 @@ impl Kind {
         exact::check_from_stages(&self.program(body, self.sum), [2, 1, 1], self.parameters(self.sum));
     }
 
+    pub fn rounded_in_stages(&self, target: &str, body: &str) {
+        exact::check_rounded_in_stages(target, &self.program(body, self.sum), [2, 1, 1], self.parameters(self.sum));
+    }
+
     pub fn multiplied_by_warps(&self, body: &str) {
         self.run(body, self.sum, false);
     }

@@ -422,7 +422,7 @@ fn is_of_one_tile(op: OpRef<'_>) -> bool {
 }
 
 /// Whether an op rounds f32 to tf32 as TMA does.
-fn rounds_to_tf32(op: OpRef<'_>) -> bool {
+pub fn rounds_to_tf32(op: OpRef<'_>) -> bool {
     let Some(cast) = nv_tileaa::FpCastOp::cast(op) else { return false };
     let [from, to] = [cast.source(), cast.result()].map(|v| Tensor::of_value(v).map(|t| t.element));
     cast.rounding() == nv_tileaa::Rounding::NearestEven

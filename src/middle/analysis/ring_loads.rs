@@ -21,6 +21,12 @@
 //! An index load reads a few integers that the address depends on, such as the number of a page. Its own address
 //! depends on no other load of the loop. It is done one iteration before the copy ([`indices`]).
 //!
+//! # Rounding
+//!
+//! Targets without an instruction that rounds to tf32 need six for each number, and several warps have it in their
+//! fragments. There each thread rounds what it has copied, in the stage: after it has waited for its copies, and before
+//! the barrier after which all threads read them.
+//!
 //! # Resident operands
 //!
 //! A loop-invariant left operand, such as the queries of attention, would occupy registers together with all
@@ -45,6 +51,7 @@ pub use depths::Depths;
 pub use expansion::expand;
 
 use super::{
+    producers::rounds_to_tf32,
     registers::{register_bits, words},
     thread_copies::PlainLoad,
 };
@@ -52,15 +59,16 @@ use crate::dialect::{
     behaviour::{self, LayoutRelation},
     dots::AnyDot,
     layouts::{Tensor, storage_bits},
-    nv_tileaa::Ordering,
+    nv_tileaa::{FpCastOp, Ordering},
     nv_tileas::{AllocTensorOp, ConvertLayoutOp, LoadOp, MemDescType, ReduceOp, ScanOp, TiledLoadOp},
     rt::*,
     shared_memory::{loaded_matrices, memdesc_bytes, padded_bytes, storage_type},
     types,
 };
+use melior::ir::Type;
 use rustc_hash::FxHashSet;
 use tile_layout::{AccessMode, Run, SharedOptions, plan_shared};
-use tile_targets::Target;
+use tile_targets::{Feature, Target};
 
 /// The loads and operands of one loop that may be pipelined. The schedule and the expansion both start from this
 /// list.
@@ -82,6 +90,8 @@ pub struct RingLoad<'c> {
     pub vector: u32,
     /// What the operands of the load need.
     pub slice: Slice<'c>,
+    /// The rounding to tf32, if the threads that copy a stage round it.
+    pub rounding: Option<StageRounding<'c>>,
 }
 
 /// The ops of a loop's body from which the operands of an op follow.
@@ -104,6 +114,17 @@ impl<'c> IndexLoad<'c> {
     pub fn value(&self) -> Val<'c> {
         result(self.op, 0)
     }
+}
+
+/// Rounds a stage to tf32.
+#[derive(Clone, Copy)]
+pub struct StageRounding<'c> {
+    /// The op that rounds the fragments.
+    pub cast: FpCastOp<'c>,
+    /// The type of a rounded stage.
+    pub desc: MemDescType<'c>,
+    /// Elements that a thread copies, reads and writes together.
+    pub vector: u32,
 }
 
 /// A loop-invariant left operand that the loop reads from shared memory.
@@ -198,7 +219,31 @@ impl<'c> RingLoad<'c> {
         let desc = storage_type(op, &tensor.shape, tensor.element, plan.layout.bases()).ok()?;
         let slice = backward_slice(op, (parent, body))?;
         let (AccessMode::Vector { elements: vector } | AccessMode::Matrix { elements: vector, .. }) = plan.load.mode;
-        Some(Self { op, convert, desc, vector, slice })
+        let rounding = rounding(convert, target).and_then(|(cast, element)| {
+            let desc = storage_type(op, &tensor.shape, element, plan.layout.bases()).ok()?;
+            Some(StageRounding { cast, desc, vector: load.vector })
+        });
+        Some(Self { op, convert, desc, vector, slice, rounding })
+    }
+}
+
+/// Returns the rounding to tf32 that each thread should apply to what it has copied, and the type: the only use of the
+/// fragments, possibly through reshapes, on a target without an instruction for it. Several threads must have each
+/// element in their fragments.
+fn rounding<'c>(convert: ConvertLayoutOp<'c>, target: &Target) -> Option<(FpCastOp<'c>, Type<'c>)> {
+    let held = |v| register_bits(v).unwrap_or(0);
+    if target.has(Feature::Tf32RoundEven) || held(convert.result()) <= held(convert.source()) {
+        return None;
+    }
+    let mut v = convert.result();
+    loop {
+        let [(user, _)] = uses(v)[..] else { return None };
+        if rounds_to_tf32(user) {
+            let cast = FpCastOp::cast(user)?;
+            return Some((cast, Tensor::of_value(cast.result())?.element));
+        }
+        let moves = matches!(behaviour::layout_relation(user), LayoutRelation::Reshape | LayoutRelation::Permute);
+        v = moves.then(|| result(user, 0))?;
     }
 }
 

@@ -32,7 +32,7 @@ use crate::{
         remark::{self, remark},
         rt::*,
         target::target,
-        types::{bit_width, is_float},
+        types::{bit_width, is_float, is_tf32},
     },
     pass_descriptor,
 };
@@ -272,10 +272,11 @@ impl<'c> Assign<'c> {
         bytes && bit_width(element) == Some(8) && self.target.has(Feature::MatrixB8)
     }
 
-    /// Whether warps read words of stages that TMA fills in units of 32 bytes: eight rows or columns of four steps of K
-    /// are in different banks.
+    /// Whether warps read fragments of 32-bit elements word by word: of stages that TMA fills in units of 32 bytes, where
+    /// eight rows or columns of four steps of K are in different banks, and of stages that are rounded to tf32 in
+    /// place. The assembler moves neighbors that are read at once, unless it rounds them.
     fn reads_words(&self, element: Type<'c>) -> bool {
-        self.has_agents && storage_bits(element) == 32
+        storage_bits(element) == 32 && (self.has_agents || is_tf32(element) && !self.target.has(Feature::Tf32RoundEven))
     }
 
     /// Returns the instruction with block scales for a plain dot of 8-bit floats. All scales are one, so that the

@@ -17,7 +17,7 @@
 //! Iteration 0 reads the tiles of groups 0 and 2. It waits for groups 0 to 2, which are all groups. Since groups
 //! complete in order, the copies of `a` in groups 1 and 2 are complete then too.
 
-use super::{Candidates, Depths, Resident, RingLoad, Slice, indices::clone_missing, shared_ring};
+use super::{Candidates, Depths, Resident, RingLoad, Slice, StageRounding, indices::clone_missing, shared_ring};
 use crate::analysis::{
     clones::mapped,
     thread_copies::{async_token, build_copy},
@@ -69,7 +69,8 @@ pub fn expand<'c>(found: &Candidates<'c>, depths: &Depths, context: &'c Context)
         for resident in found.residents.iter().filter(|_| depths.residents) {
             resident.keep(&b).map_err(|e| fail(op, e.to_string()))?;
         }
-        return Expansion::new(op, &b, &batches)?.with_shared_ring(depths.shared);
+        let expansion = Expansion { is_shared: true, ..Expansion::new(op, &b, &batches)? };
+        return expansion.with_shared_ring(depths.shared);
     }
     let mut batches: Vec<Batch<'_, 'c>> = vec![];
     for (load, &ahead) in found.loads.iter().zip(&depths.ahead).filter(|(_, ahead)| **ahead > 0) {
@@ -118,6 +119,8 @@ pub(super) struct Expansion<'a, 'c> {
     pub upper: Val<'c>,
     pub step: Val<'c>,
     token: Type<'c>,
+    /// Whether all loads share a ring. Its stages are read as they are.
+    is_shared: bool,
 }
 
 impl<'a, 'c> Expansion<'a, 'c> {
@@ -126,7 +129,7 @@ impl<'a, 'c> Expansion<'a, 'c> {
         // Values of iterations ahead are computed in 64 bits, which do not overflow.
         let wide = types::int(b.context(), 64);
         let [lower, upper, step] = [0, 1, 2].map(|i| b.resized(operand(op, i), wide, unsigned));
-        Ok(Self { op, b, batches, unsigned, lower, upper, step, token: async_token(op)? })
+        Ok(Self { op, b, batches, unsigned, lower, upper, step, token: async_token(op)?, is_shared: false })
     }
 }
 
@@ -203,6 +206,7 @@ impl<'c> Expansion<'_, 'c> {
         b.set_start(body);
         let read_now = &groups[..=(self.depth() - self.least()) as usize];
         AsyncWaitOp::build(b, read_now, i64_attr(b.context(), self.least() - 1)).map_err(self.error())?;
+        self.round_stages(&slots).map_err(self.error())?;
         BarrierOp::build(b, None, None).map_err(self.error())?;
         let counter = arg(body, 0);
         let here = b.resized(counter, ty(self.lower), self.unsigned);
@@ -296,6 +300,35 @@ impl<'c> Expansion<'_, 'c> {
         AsyncCommitOp::build(self.b, self.token, copies).map(|c| c.group()).map_err(self.error())
     }
 
+    /// Rounds the stages to read in place, each element once.
+    fn round_stages(&self, slots: &[[Val<'c>; 2]]) -> Result<(), BuildError> {
+        let b = self.b;
+        let mut read_to = vec![];
+        for (batch, [read, _]) in self.batches.iter().zip(slots) {
+            for (load, ring) in &batch.loads {
+                let Some(StageRounding { cast, desc, vector }) = load.rounding else { continue };
+                if read_to.is_empty() {
+                    BarrierOp::build(b, None, None)?;
+                }
+                b.set_location(cast.op().location());
+                let stage = self.stage(load, *ring, *read)?;
+                let (own, vector) = (ty(load.convert.source()), i64_attr(b.context(), vector.into()));
+                let value = LocalLoadOp::build(b, own, stage, vector)?.result();
+                let rounded = types::with_element(own, desc.element_type());
+                let value = nv_tileaa::FpCastOp::build(b, rounded, value, Some(cast.rounding()))?.result();
+                let stage = MemDescReinterpretOp::build(b, desc.into(), stage)?.result();
+                read_to.push((value, stage, vector));
+            }
+        }
+        if !read_to.is_empty() {
+            BarrierOp::build(b, None, None)?;
+        }
+        for (value, stage, vector) in read_to {
+            LocalStoreOp::build(b, value, stage, vector)?;
+        }
+        Ok(())
+    }
+
     /// Replaces the loads by reads of the rings.
     fn read_rings(&self, body: Blk<'c>, slots: &[[Val<'c>; 2]]) -> Result<(), Failed> {
         let b = self.b;
@@ -315,10 +348,19 @@ impl<'c> Expansion<'_, 'c> {
     /// Replaces the uses of a load by a read of stage `slot` of its ring, at the position of the builder.
     pub fn read_stage(&self, load: &RingLoad<'c>, ring: Val<'c>, slot: Val<'c>) -> Result<(), Failed> {
         let b = self.b;
-        let stage = self.stage(load, ring, slot).map_err(self.error())?;
+        let mut stage = self.stage(load, ring, slot).map_err(self.error())?;
+        let mut fragments = ty(load.convert.result());
+        let rounding = load.rounding.filter(|_| !self.is_shared);
+        if let Some(StageRounding { desc, .. }) = rounding {
+            stage = MemDescReinterpretOp::build(b, desc.into(), stage).map_err(self.error())?.result();
+            fragments = types::with_element(fragments, desc.element_type());
+        }
         let vector = i64_attr(b.context(), load.vector.into());
-        let value = LocalLoadOp::build(b, ty(load.convert.result()), stage, vector);
-        replace_all_uses(load.convert.result(), value.map_err(self.error())?.result());
+        let value = LocalLoadOp::build(b, fragments, stage, vector).map_err(self.error())?.result();
+        replace_all_uses(load.convert.result(), value);
+        if let Some(rounding) = rounding {
+            rounding.pass_over(value);
+        }
         erase(load.convert.op());
         Ok(())
     }
@@ -361,6 +403,19 @@ impl<'c> Expansion<'_, 'c> {
             }
         }
         Ok(())
+    }
+}
+
+impl<'c> StageRounding<'c> {
+    /// Removes the rounding of fragments that are rounded already. The reshapes before it move rounded fragments.
+    fn pass_over(&self, fragments: Val<'c>) {
+        let mut v = fragments;
+        while let Some((user, _)) = uses(v).first().copied().filter(|(user, _)| *user != self.cast.op()) {
+            v = result(user, 0);
+            set_ty(v, types::with_element(ty(v), self.desc.element_type()));
+        }
+        replace_all_uses(self.cast.result(), v);
+        erase(self.cast.op());
     }
 }
 
