@@ -167,8 +167,8 @@ impl StagedGate {
     }
 
     /// Checks for: a ring of the required depth; the number of threads; no spills and no message of ptxas; in the loop,
-    /// all dots of a stage, loads of shared memory as the only accesses, no conversion, no barrier of several warps, and few instructions
-    /// for each product.
+    /// all dots of a stage, loads of shared memory as the only accesses, no conversion, no barrier of several warps,
+    /// and few instructions for each product.
     fn check(&self) -> Result<(), Failed> {
         let target = Target::by_name(self.target).ok_or("unknown target")?;
         let text = self.text();
@@ -213,7 +213,7 @@ impl StagedGate {
         // Fragments of bytes that `ldmatrix` transposes are in other registers than `mma` takes, and are moved there.
         let moved = bits == 8 && !self.program.transposed;
         // Words that are contiguous along M or N are read one by one.
-        let loads = bits == 32 && !(self.program.transposed && !self.program.left_transposed);
+        let loads = bits == 32 && (!self.program.transposed || self.program.left_transposed);
         let most = if moved {
             3.5
         } else if loads {

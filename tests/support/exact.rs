@@ -103,8 +103,8 @@ fn in_tensor_memory(text: &str, grid: [u32; 3], parameters: Vec<Parameter>, (dot
     exact.run(&ptx, &[None, Some(1), Some(2), Some(3)]);
 }
 
-/// Runs a program with dots of tf32 for a target without TMA, on the ordinary schedule and on adversarial ones with race
-/// detection, and checks that warps round what they copy to stages.
+/// Runs a program with dots of tf32 for a target without TMA, on the ordinary schedule and on adversarial ones with
+/// race detection, and checks that warps round what they copy to stages.
 pub fn check_rounded_in_stages(target: &str, text: &str, grid: [u32; 3], parameters: Vec<Parameter>) {
     let exact = Exact::new(text, grid, parameters);
     let options = [("extended-smem", "true")];

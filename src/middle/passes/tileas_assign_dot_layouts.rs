@@ -272,8 +272,8 @@ impl<'c> Assign<'c> {
         bytes && bit_width(element) == Some(8) && self.target.has(Feature::MatrixB8)
     }
 
-    /// Whether warps read fragments of 32-bit elements word by word: of stages that TMA fills in units of 32 bytes, where
-    /// eight rows or columns of four steps of K are in different banks, and of stages that are rounded to tf32 in
+    /// Whether warps read fragments of 32-bit elements word by word: of stages that TMA fills in units of 32 bytes,
+    /// where eight rows or columns of four steps of K are in different banks, and of stages that are rounded to tf32 in
     /// place. The assembler moves neighbors that are read at once, unless it rounds them.
     fn reads_words(&self, element: Type<'c>) -> bool {
         storage_bits(element) == 32 && (self.has_agents || is_tf32(element) && !self.target.has(Feature::Tf32RoundEven))

@@ -23,8 +23,8 @@
 //!
 //! The operands of a dot are read from stages in shared memory. `tileir-sink-shared-loads` later reads them fragment
 //! by fragment, between the products, but not past a barrier. If the operands and the accumulator of a dot take more
-//! than [`MOST_OF_DOT`] registers, the pass therefore moves the reads, and the casts that widen them, past changes of layout,
-//! which need barriers:
+//! than [`MOST_OF_DOT`] registers, the pass therefore moves the reads, and the casts that widen them, past changes of
+//! layout, which need barriers:
 //!
 //! ```text
 //! x = fp_cast (local_load a)                      u = convert_layout s
