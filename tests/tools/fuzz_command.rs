@@ -19,6 +19,20 @@ fn failures_are_reduced_as_they_were_found() {
     assert!(!output.status.success());
 }
 
+/// The campaign counts a run for each schedule. Without an adversarial schedule there is one.
+fn programs_run_under_several_schedules() {
+    let runs = |level: &str, schedules: &str| {
+        let words = ["--seed", "8", "--count", "1", "--jobs", "1", "--targets", "sm_80", "--levels", level];
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tile-fuzz"));
+        let output = command.args(words).args(["--schedules", schedules]).output().unwrap();
+        let said = String::from_utf8(output.stdout).unwrap();
+        assert!(output.status.success(), "{said}");
+        let line = said.lines().find_map(|line| line.split_once(" runs;")).unwrap_or_else(|| panic!("no runs: {said}"));
+        line.0.trim().parse::<u64>().unwrap()
+    };
+    assert_eq!([runs("0", "3"), runs("3", "1"), runs("3", "3")], [1, 1, 3]);
+}
+
 pub fn trials() -> Vec<Trial> {
-    functions![failures_are_reduced_as_they_were_found]
+    functions![failures_are_reduced_as_they_were_found, programs_run_under_several_schedules]
 }

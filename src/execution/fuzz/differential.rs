@@ -53,6 +53,8 @@ pub struct TestMatrix {
     configurations: Vec<Configuration>,
     /// A compilation that takes this time or more is a failure.
     limit: Option<Duration>,
+    /// Adversarial schedules in addition to the one of the program's seed.
+    more_schedules: u64,
 }
 
 impl TestMatrix {
@@ -63,7 +65,7 @@ impl TestMatrix {
             let one = |&level| Configuration { target, level, adversarial: level > 0, options: &[] };
             all.extend(levels.iter().map(one));
         }
-        Ok(TestMatrix { configurations: all, limit: None })
+        Ok(TestMatrix { configurations: all, ..TestMatrix::default() })
     }
 
     /// The explicitly given configurations.
@@ -98,7 +100,17 @@ impl TestMatrix {
     pub fn less_than(self, limit: Duration) -> TestMatrix {
         TestMatrix { limit: Some(limit), ..self }
     }
+
+    /// The same matrix with `count` adversarial schedules instead of one. The first has the seed of the program.
+    #[must_use]
+    pub fn with_schedules(self, count: u64) -> TestMatrix {
+        TestMatrix { more_schedules: count.saturating_sub(1), ..self }
+    }
 }
+
+/// The distance between the seeds of a program's schedules: odd, since some choices depend on the last bits, and
+/// farther than the seeds of a campaign.
+const NEXT_SCHEDULE: u64 = (1 << 40) + 1;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
@@ -259,7 +271,9 @@ fn compare_all(case: &Case, program: &str, meaning: &Meaning, matrix: &TestMatri
         let time = processor_time().saturating_sub(before);
         let run = (ptx, c.adversarial);
         if !executed.contains(&run) {
-            execute(case, &run.0, meaning, &c, seed)?;
+            let count = if c.adversarial { 1 + matrix.more_schedules } else { 1 };
+            let mut seeds = (0..count).map(|i| seed.wrapping_add(i.wrapping_mul(NEXT_SCHEDULE)));
+            seeds.try_for_each(|schedule| execute(case, &run.0, meaning, &c, schedule))?;
             executed.push(run);
         }
         if matrix.limit.is_some_and(|limit| time >= limit) {
@@ -375,6 +389,7 @@ pub fn failure_in_child(case: &Case, matrix: &TestMatrix, seed: u64, scratch: &P
     if let Some(limit) = matrix.limit {
         command.args(["--slow", &limit.as_secs().to_string()]);
     }
+    command.args(["--schedules", &(1 + matrix.more_schedules).to_string()]);
     let output = command.stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
     if output.status.success() {
         return None;

@@ -37,6 +37,7 @@ usage: tile-fuzz [options]
   --jobs N           number of worker processes (default: one per processor)
   --targets LIST     compile for these targets (default: sm_90 at -O0 and -O3, and another target at -O3)
   --levels LIST      optimization levels for --targets (default 0,3)
+  --schedules N      run each program under N adversarial schedules (default 1)
   --slow SECONDS     treat a compilation that takes more processor time as a failure
   --out DIR          write reduced failures to this folder (default target/fuzz)
   --no-reduce        only list failures, without reducing and writing them
@@ -114,7 +115,7 @@ fn parse(words: &[String]) -> Result<Options, String> {
     };
     let mut words = words.iter().peekable();
     let (mut step, mut first) = (None, None);
-    let (mut levels, mut longest) = (None, None);
+    let (mut levels, mut longest, mut schedules) = (None, None, 1);
     let mut targets: Option<Vec<String>> = None;
     while let Some(word) = words.next() {
         let mut value = || words.next().ok_or_else(|| format!("{word} needs a value"));
@@ -134,6 +135,7 @@ fn parse(words: &[String]) -> Result<Options, String> {
                 let list: Result<Vec<u8>, _> = value()?.split(',').map(str::parse).collect();
                 levels = Some(list.map_err(|e| format!("--levels: {e}"))?);
             }
+            "--schedules" => schedules = number(value()?)?.max(1),
             "--slow" => longest = Some(Duration::from_secs(number(value()?)?)),
             "--out" => o.out = value()?.into(),
             "--no-reduce" => o.reduce = false,
@@ -173,6 +175,7 @@ fn parse(words: &[String]) -> Result<Options, String> {
         let targets = targets.unwrap_or_else(|| vec!["sm_90".into()]);
         o.matrix = TestMatrix::new(&targets, &levels.unwrap_or_else(|| vec![0, 3]))?;
     }
+    o.matrix = o.matrix.with_schedules(schedules);
     if let Some(longest) = longest {
         o.matrix = o.matrix.less_than(longest);
     }
