@@ -243,6 +243,9 @@ fn is_lean(chain: &Chain, program: &str, test: &str) {
     let columns = plan.split("tmem_allocate").nth(1).and_then(|rest| rest.split("columns ").nth(1)?.split(' ').next());
     assert!(columns.is_some_and(|c| c.parse::<u32>().is_ok_and(|c| c <= 256)), "{columns:?} columns of tensor memory");
     let ptx = exact::compiled_for("sm_100", program, 3, Emit::Ptx, &[]);
+    assert_eq!(ptx.contains("clusterlaunchcontrol"), chain.result == Number::Bf16, "taking over of {m}x{n}x{d}");
+    let shared = ptx.split("__tileir_shared[").nth(1).and_then(|rest| rest.split(']').next()?.parse().ok());
+    assert!(shared.is_some_and(|bytes: u32| bytes <= HALF_OF_SM), "{shared:?} bytes of shared memory in {m}x{n}x{d}");
     let cubin = cubin::assemble(&ptx, target, 3, DebugInfo::None).unwrap_or_else(|e| panic!("{e}"));
     assert!(cubin.resources.iter().all(|k| k.spill_stores + k.spill_loads == 0), "{m}x{n}x{d} spills");
     let code = sass::disassemble(&cubin, &format!("tensor-chain-{test}-{m}-{n}-{d}")).unwrap_or_else(|e| panic!("{e}"));
@@ -266,12 +269,25 @@ fn is_lean(chain: &Chain, program: &str, test: &str) {
     golden::gate(&row, body.len()).unwrap_or_else(|e| panic!("{e}"));
 }
 
+/// The shared memory of each of two CTAs of an SM.
+const HALF_OF_SM: u32 = 228 * 1024 / 2 - 1024;
+
 fn attention_has_few_instructions() {
     for (m, n, d) in [(128, 128, 128), (128, 64, 128), (128, 128, 64)] {
         let chain = Chain { element: Number::Bf16, m, n, d, w: d, ..CHAIN };
         let all = chain.attention("f", "%zero to %n, step %one", ["%top0", "%weight0", "%total0"], "");
         let program = chain.program(&(chain.queries("%x") + &all + &chain.store("%f#1", "%f#2", "%x")));
         is_lean(&chain, &program, "attention_has_few_instructions");
+    }
+}
+
+/// CTAs take over tile blocks if results have 16 bits.
+fn taken_over_attention_has_few_instructions() {
+    for (m, n, d) in [(128, 128, 128), (128, 64, 128), (128, 128, 64)] {
+        let chain = Chain { element: Number::Bf16, result: Number::Bf16, m, n, d, w: d, ..CHAIN };
+        let all = chain.attention("f", "%zero to %n, step %one", ["%top0", "%weight0", "%total0"], "");
+        let program = chain.program(&(chain.queries("%x") + &all + &chain.store("%f#1", "%f#2", "%x")));
+        is_lean(&chain, &program, "taken_over_attention_has_few_instructions");
     }
 }
 
@@ -309,6 +325,7 @@ pub fn trials() -> Vec<Trial> {
         early_end,
         three_dots,
         attention_has_few_instructions,
+        taken_over_attention_has_few_instructions,
         causal_attention_has_few_instructions,
         attention_of_eight_bits_has_few_instructions
     ]
