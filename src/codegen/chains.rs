@@ -1,10 +1,10 @@
 //! Limits the number of loops in a row through which a number is handed on.
 //!
 //! Whenever a pass replaces a value or changes a loop, LLVM's analysis of loop counters forgets all numbers that
-//! follow from it. The stage numbers and phases of rings are handed from each loop to the next one, so in a kernel of
-//! N loops, that are N loops for each of the N loops. In a long function, a number is therefore handed on through at
-//! most [`MAX_PHIS`] phis, and then by a copy whose type the analysis does not follow: a float with the same bits. The
-//! copy costs nothing in ptxas. Functions with few blocks are not changed.
+//! follow from it. The stage numbers and phases of rings are handed from each loop to the next one, so a kernel of N
+//! loops would take N steps for each of its loops. In a long function, a number is therefore handed on through at most
+//! [`MAX_PHIS`] phis, and then by a copy whose type the analysis does not follow: a float with the same bits. The copy
+//! costs nothing in ptxas. Functions with few blocks are not changed.
 //!
 //! ```text
 //! %a = phi i32 [ %before, %entry ], [ %next, %body ]        the last phi of a chain
@@ -48,12 +48,17 @@ fn bound_in(function: LLVMValueRef) -> usize {
                 if LLVMIsAPHINode(i).is_null() {
                     depth = operands.map(|(_, v)| depth_of(v)).max().unwrap_or(0);
                 } else {
+                    // A block with two edges to this one has the same value on both.
+                    let mut copies: FxHashMap<LLVMBasicBlockRef, LLVMValueRef> = FxHashMap::default();
                     for (n, value) in operands {
                         let from = LLVMGetIncomingBlock(i, n);
                         if depth_of(value) < MAX_PHIS || number.get(&from).is_none_or(|from| *from >= at) {
                             depth = depth.max(depth_of(value));
+                        } else if let Some(copy) = copies.get(&from) {
+                            LLVMSetOperand(i, n, *copy);
                         } else if let Some(copy) = copy_at_end(builder, value, from) {
                             LLVMSetOperand(i, n, copy);
+                            copies.insert(from, copy);
                             count += 1;
                         }
                     }
@@ -184,6 +189,19 @@ mod tests {
         // The two numbers have chains of their own.
         assert!(copies >= 2 * (LONG / MAX_PHIS as usize - 1) && twice >= 2 * copies, "{copies} {twice}");
         assert!(few == same && few <= 10 * MAX_PHIS as usize, "{few} {same}");
+    }
+
+    #[test]
+    fn two_edges_of_a_block_have_one_copy() {
+        let text = program(LONG);
+        let last = format!("l{LONG}:\n");
+        let ends = format!("%w = add i32 %z, %s{LONG}");
+        let both = format!(
+            "{last}  br i1 %q{LONG}, label %end, label %end\nend:\n  \
+             %both = phi i32 [ %s{LONG}, %l{LONG} ], [ %s{LONG}, %l{LONG} ]\n"
+        );
+        let changed = text.replace(&last, &both).replace(&ends, "%w = add i32 %z, %both");
+        assert_eq!(bounded(&changed).0, bounded(&text).0 + 1);
     }
 
     #[test]

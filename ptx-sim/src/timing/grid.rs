@@ -32,6 +32,7 @@ struct Running {
     place: u64,
     /// The number of the cluster that it runs.
     last: u64,
+    /// The number of the cluster with which it started.
     first: u64,
     /// The number of clusters that it has run.
     rounds: u64,

@@ -76,8 +76,7 @@ impl<'c> Expansion<'_, 'c> {
         Ok(results(branch).collect::<Vec<_>>().chunks(indices.len()).map(<[_]>::to_vec).collect())
     }
 
-    /// Loads the indices of the iteration at `distance` from the current one, or of the current one if that does not
-    /// exist.
+    /// Loads the indices of the iteration that is `iterations` later, or of the current one if that does not exist.
     pub fn next_indices(&self, batch: &Batch<'_, 'c>, counter: Val<'c>, iterations: i64) -> Vec<Val<'c>> {
         let (b, indices) = (self.b, batch.indices());
         if indices.is_empty() {
