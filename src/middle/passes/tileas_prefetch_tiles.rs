@@ -237,9 +237,9 @@ impl<'c> Ahead<'c> {
         Some(early)
     }
 
-    /// The last op of the body that reads the registers of a loaded value. Loads that follow it may take these
-    /// registers. Before it, ptxas would load to other registers and copy them at the end of the iteration, where the
-    /// copies wait for the loads.
+    /// The last op of the body that reads the registers of a loaded value, other than its terminator. Loads that follow
+    /// it may take these registers. Before it, ptxas would load to other registers and copy them at the end of the
+    /// iteration, where the copies wait for the loads. A value that the loop carries keeps its registers in any case.
     fn last_user(&self) -> Option<OpRef<'c>> {
         let (mut users, mut seen) = (FxHashSet::default(), FxHashSet::default());
         let mut work: Vec<Val<'c>> = self.loads.iter().map(|load| result(*load, 0)).collect();
@@ -250,7 +250,8 @@ impl<'c> Ahead<'c> {
                 work.extend(results(user).filter(|_| renames_registers(user)));
             }
         }
-        ops_of(self.body).filter(|o| users.contains(&op_key(*o))).last()
+        let end = ops_of(self.body).last();
+        ops_of(self.body).filter(|o| Some(*o) != end && users.contains(&op_key(*o))).last()
     }
 
     /// Emits the loop's loads for induction variable `counter`.
