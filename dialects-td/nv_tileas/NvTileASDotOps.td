@@ -80,6 +80,8 @@ def NvTileAS_AsyncDotOp : NvTileAS_Op<"async.dot", NvTileAA_FixedLayouts,
     the dot, inside `async.elect`. Dots of one thread complete in order, and the thread signals their completion with
     `consumer_release ... dots` or `producer_commit ... dots`.
 
+    With `row_block N`, the op is the part of the dot with the rows of instruction N.
+
     With `tensor_pair`, a thread of the first CTA of a cluster issues the dot for two CTAs. The memory descriptors name
     the same places in both. Each CTA has M rows of `lhs` and `acc`, and half of the columns of `rhs`: the first
     CTA has the first half. The instruction has the rows of both.
@@ -102,11 +104,12 @@ def NvTileAS_AsyncDotOp : NvTileAS_Op<"async.dot", NvTileAA_FixedLayouts,
   let arguments = (ins NvTileAS_ProductSide:$lhs, NvTileAS_MemDescType:$rhs, NvTileAS_ProductSide:$acc,
       Optional<I1>:$accumulate, Optional<NvTileAS_MemDescType>:$lhsScale, Optional<NvTileAS_MemDescType>:$rhsScale,
       NvTileAS_MmaAttr:$instruction, UnitAttr:$lhsUnsigned, UnitAttr:$rhsUnsigned,
-      OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$scaleBlock);
+      OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$scaleBlock,
+      OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$rowBlock);
   let results = (outs Optional<NvTileAS_Tensor>:$result);
   let assemblyFormat = [{
     $lhs `,` $rhs `,` $acc (`accumulate` $accumulate^)? (`scales` $lhsScale^ `,` $rhsScale `per` $scaleBlock)?
-    `by` $instruction (`lhs_unsigned` $lhsUnsigned^)? (`rhs_unsigned` $rhsUnsigned^)? attr-dict
+    (`row_block` $rowBlock^)? `by` $instruction (`lhs_unsigned` $lhsUnsigned^)? (`rhs_unsigned` $rhsUnsigned^)? attr-dict
     `:` type($lhs) `,` type($rhs) `,` custom<Accumulator>(type($acc), type($result))
     (`scaled` `by` type($lhsScale)^ `,` type($rhsScale))?
   }];

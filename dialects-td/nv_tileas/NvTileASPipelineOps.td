@@ -91,6 +91,18 @@
 //   producer_commit %p[%i] at converted             producer_commit %p[%i] at converted (of the leader)
 //   consumer_wait %p[%i]; consumer_wait %p[%i] at converted
 
+// Warpgroups that run one program may each have their own rows of a stage in tensor memory. With `warpgroups N`, a stage
+// has the barriers of its phases once for each of them, so that they do not wait for each other. A warpgroup waits for
+// its own barriers and arrives at them. The thread that issues dots names the warpgroup:
+//
+//   matrix                                       each warpgroup of the consumers
+//   producer_acquire %q[%j] warpgroup 0
+//   async.dot ... into %acc[%j] row_block 0
+//   producer_commit %q[%j] dots warpgroup 0      consumer_wait %q[%j]
+//   producer_acquire %q[%j] warpgroup 1          tmem_load %acc[%j]
+//   async.dot ... into %acc[%j] row_block 1      consumer_release %q[%j]
+//   producer_commit %q[%j] dots warpgroup 1
+
 def NvTileAS_CreatePipelineOp : NvTileAS_Op<"async.pipeline.create_pipeline", NvTileAA_Program,
     [MemoryEffects<[NvTileAA_ReadsMachine, NvTileAA_WritesMachine]>], "ring"> {
   let summary = "initialize the barriers of a ring; all stages are empty";
@@ -101,7 +113,11 @@ def NvTileAS_CreatePipelineOp : NvTileAS_Op<"async.pipeline.create_pipeline", Nv
     `phases` lists the phases of a stage, each with the number of arrivals that complete it. There is always `full`;
     without `empty`, another pipeline orders the stores of a stage after the reads of its previous contents. The arrivals at `full` are
     one of the thread that announces TMA loads, if there are any; one of each warp that commits its stores; and one of
-    each thread that commits its own copies. `barriers` holds 64 bits for each phase of each stage.
+    each thread that commits its own copies. `barriers` holds 64 bits for each phase of each stage, and of each
+    warpgroup if there are `warpgroups`.
+
+    With `warpgroups`, each of the consumers' warpgroups has its own rows of a stage, and barriers of its own. One
+    warpgroup makes the arrivals. The pipeline has no leader.
 
     With `leader`, the two CTAs of a cluster share the pipeline. Both CTAs arrive at the leader's barriers of the phases
     with these names, except that only one thread of the leader announces TMA loads.
@@ -114,10 +130,12 @@ def NvTileAS_CreatePipelineOp : NvTileAS_Op<"async.pipeline.create_pipeline", Nv
     ```
   }];
   let arguments = (ins NvTileAS_DestStorage<NvTileAS_MemDescType>:$barriers, StrArrayAttr:$phases,
-      DenseI64ArrayAttr:$arrivals, OptionalAttr<StrArrayAttr>:$leader);
+      DenseI64ArrayAttr:$arrivals, OptionalAttr<StrArrayAttr>:$leader,
+      OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$warpgroups);
   let results = (outs NvTileAS_PipelineType:$pipeline);
   let assemblyFormat = [{
-    $barriers `phases` custom<Phases>($phases, $arrivals) (`leader` custom<Names>($leader)^)? attr-dict
+    $barriers `phases` custom<Phases>($phases, $arrivals) (`leader` custom<Names>($leader)^)?
+    (`warpgroups` $warpgroups^)? attr-dict
     `:` type($barriers) `->` type($pipeline)
   }];
   let hasVerifier = 1;
@@ -155,11 +173,11 @@ def NvTileAS_ProducerAcquireOp : NvTileAS_Op<"async.pipeline.producer_acquire", 
   }];
   let arguments = (ins NvTileAS_PipelineType:$pipeline, NvTileAS_PipelineIteratorType:$iterator,
       OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$bytes, OptionalAttr<StrAttr>:$fills,
-      OptionalAttr<StrAttr>:$phase);
+      OptionalAttr<StrAttr>:$phase, OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$warpgroup);
   let results = (outs NvTileAS_ProducerTokenType:$token);
   let assemblyFormat = [{
     $pipeline `[` $iterator `]` (`bytes` $bytes^)? (`fills` custom<Name>($fills)^)? (`at` custom<Name>($phase)^)?
-    attr-dict `:` type($pipeline)
+    (`warpgroup` $warpgroup^)? attr-dict `:` type($pipeline)
   }];
   let moreDeclarations = [{ llvm::StringRef getPhaseName() { return getPhase().value_or("empty"); } }];
   let hasVerifier = 1;
@@ -182,10 +200,11 @@ def NvTileAS_ProducerCommitOp : NvTileAS_Op<"async.pipeline.producer_commit", Nv
     With `at`, the warp has changed a full stage for later agents instead of filling an empty one.
   }];
   let arguments = (ins NvTileAS_PipelineType:$pipeline, NvTileAS_PipelineIteratorType:$iterator, UnitAttr:$copies,
-      UnitAttr:$dots, UnitAttr:$tensor, OptionalAttr<StrAttr>:$phase);
+      UnitAttr:$dots, UnitAttr:$tensor, OptionalAttr<StrAttr>:$phase,
+      OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$warpgroup);
   let assemblyFormat = [{
     $pipeline `[` $iterator `]` (`copies` $copies^)? (`dots` $dots^)? (`tensor` $tensor^)? (`at` custom<Name>($phase)^)?
-    attr-dict `:` type($pipeline)
+    (`warpgroup` $warpgroup^)? attr-dict `:` type($pipeline)
   }];
   let moreDeclarations = [{ llvm::StringRef getPhaseName() { return getPhase().value_or("full"); } }];
   let hasVerifier = 1;
@@ -194,9 +213,11 @@ def NvTileAS_ProducerCommitOp : NvTileAS_Op<"async.pipeline.producer_commit", Nv
 def NvTileAS_ConsumerWaitOp : NvTileAS_Op<"async.pipeline.consumer_wait", NvTileAA_Program, [NvTileAA_TouchesAll]> {
   let summary = "wait until a stage is full, or for a later phase";
   let arguments = (ins NvTileAS_PipelineType:$pipeline, NvTileAS_PipelineIteratorType:$iterator,
-      OptionalAttr<StrAttr>:$phase);
+      OptionalAttr<StrAttr>:$phase, OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$warpgroup);
   let results = (outs NvTileAS_ConsumerTokenType:$token);
-  let assemblyFormat = "$pipeline `[` $iterator `]` (`at` custom<Name>($phase)^)? attr-dict `:` type($pipeline)";
+  let assemblyFormat = [{
+    $pipeline `[` $iterator `]` (`at` custom<Name>($phase)^)? (`warpgroup` $warpgroup^)? attr-dict `:` type($pipeline)
+  }];
   let moreDeclarations = [{ llvm::StringRef getPhaseName() { return getPhase().value_or("full"); } }];
   let hasVerifier = 1;
 }
@@ -213,9 +234,10 @@ def NvTileAS_ConsumerReleaseOp : NvTileAS_Op<"async.pipeline.consumer_release", 
     read the stage, and their accumulators are in tensor memory.
   }];
   let arguments = (ins NvTileAS_PipelineType:$pipeline, NvTileAS_PipelineIteratorType:$iterator,
-      Optional<I1>:$predicate, Optional<NvTileAS_Tensor>:$after, UnitAttr:$dots, OptionalAttr<StrAttr>:$phase);
+      Optional<I1>:$predicate, Optional<NvTileAS_Tensor>:$after, UnitAttr:$dots, OptionalAttr<StrAttr>:$phase,
+      OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$warpgroup);
   let assemblyFormat = [{
-    $pipeline `[` $iterator `]` (`dots` $dots^)? (`at` custom<Name>($phase)^)? (`if` $predicate^)?
+    $pipeline `[` $iterator `]` (`dots` $dots^)? (`at` custom<Name>($phase)^)? (`warpgroup` $warpgroup^)? (`if` $predicate^)?
     (`after` $after^ `:` type($after) `,`)? attr-dict `:` type($pipeline)
   }];
   let moreDeclarations = [{ llvm::StringRef getPhaseName() { return getPhase().value_or("empty"); } }];

@@ -164,8 +164,14 @@ LogicalResult AsyncDotOp::verify() {
       return emitOpError("with an accumulator in tensor memory must be inside 'nv_tileas.async.elect'");
     if (!isa<MemDescType>(getLhs().getType()))
       return emitOpError("with an accumulator in tensor memory reads lhs from memory");
+    ArrayRef<int64_t> shape = getInstruction().getShape();
+    if (std::optional<uint64_t> block = getRowBlock();
+        block && (shape.empty() || int64_t(*block + 1) * (shape[0] / ctas) > memory.getShape()[0]))
+      return emitOpError("has no row block ") << *block;
     return checkProduct(*this);
   }
+  if (getRowBlock())
+    return emitOpError("'row_block' applies to accumulators in memory");
   if (getAccumulate())
     return emitOpError("'accumulate' applies to accumulators in memory");
   if (getLhsScale())

@@ -1,6 +1,6 @@
 // Verifiers of pipelines and of programs of one thread.
 //
-// Checked here: barriers are 64-bit words, one for each phase of each stage; phases have different names and at least
+// Checked here: barriers are 64-bit words, one for each phase of each stage and each warpgroup; phases have different names and at least
 // one arrival, and ops name phases of their pipeline; one thread announces bytes, and one thread signals for its dots,
 // while other ops signal for whole warps; a program of one thread does not contain barriers; the region of
 // `produce_one` yields its tile, or nothing if it changes a stage, and does not use tensors of other threads.
@@ -38,9 +38,12 @@ LogicalResult CreatePipelineOp::verify() {
   for (int64_t count : getArrivals())
     if (count < 1 || count >= int64_t(1) << 20)
       return emitOpError("a phase needs from 1 to 1048575 arrivals, got ") << count;
-  int64_t needed = getPhases().size() * getPipeline().getType().getStages();
+  if (getWarpgroups() && getLeader())
+    return emitOpError("cannot have both 'warpgroups' and a leader");
+  int64_t ofStage = getPhases().size() * getWarpgroups().value_or(1);
+  int64_t needed = ofStage * getPipeline().getType().getStages();
   if (barriers.getShape()[0] < needed)
-    return emitOpError("needs ") << needed << " barriers, " << getPhases().size() << " for each of "
+    return emitOpError("needs ") << needed << " barriers, " << ofStage << " for each of "
                                  << getPipeline().getType().getStages() << " stages";
   return success();
 }
@@ -53,6 +56,23 @@ static LogicalResult verifyPhase(Operation *op, Value pipeline, StringRef phase)
   return op->emitOpError("refers to the phase '") << phase << "', which the pipeline does not have";
 }
 
+// Checks that one thread names a warpgroup that the pipeline has, and that other threads name none: they mean their
+// own.
+static LogicalResult verifyWarpgroup(Operation *op, Value pipeline, std::optional<uint64_t> warpgroup) {
+  auto creator = pipeline.getDefiningOp<CreatePipelineOp>();
+  if (!creator)
+    return success();
+  bool alone = op->getParentOfType<ElectOp>() != nullptr;
+  std::optional<uint64_t> count = creator.getWarpgroups();
+  if (warpgroup && *warpgroup >= count.value_or(0))
+    return op->emitOpError("refers to warpgroup ") << *warpgroup << ", which the pipeline does not have";
+  if (warpgroup && !alone)
+    return op->emitOpError("names a warpgroup, but is not inside 'nv_tileas.async.elect'");
+  if (count && alone && !warpgroup)
+    return op->emitOpError("must name one of the ") << *count << " warpgroups of its pipeline";
+  return success();
+}
+
 LogicalResult ProducerAcquireOp::verify() {
   bool alone = (*this)->getParentOfType<ElectOp>() != nullptr;
   if (getBytes() && !alone)
@@ -62,7 +82,8 @@ LogicalResult ProducerAcquireOp::verify() {
     return emitOpError("announces ") << *getBytes() << " bytes, but a barrier counts at most 1048575";
   if (getFills() && !getBytes())
     return emitOpError("announces no bytes that fill '") << *getFills() << "'";
-  if (failed(verifyPhase(*this, getPipeline(), getFills().value_or("full"))))
+  if (failed(verifyPhase(*this, getPipeline(), getFills().value_or("full"))) ||
+      failed(verifyWarpgroup(*this, getPipeline(), getWarpgroup())))
     return failure();
   return verifyPhase(*this, getPipeline(), getPhaseName());
 }
@@ -81,17 +102,21 @@ static LogicalResult verifyThreads(Operation *op, bool dots) {
 LogicalResult ProducerCommitOp::verify() {
   if (getCopies() && getDots())
     return emitOpError("cannot have both 'copies' and 'dots'");
-  if (failed(verifyThreads(*this, getDots())))
+  if (failed(verifyThreads(*this, getDots())) || failed(verifyWarpgroup(*this, getPipeline(), getWarpgroup())))
     return failure();
   return verifyPhase(*this, getPipeline(), getPhaseName());
 }
 
-LogicalResult ConsumerWaitOp::verify() { return verifyPhase(*this, getPipeline(), getPhaseName()); }
+LogicalResult ConsumerWaitOp::verify() {
+  if (failed(verifyWarpgroup(*this, getPipeline(), getWarpgroup())))
+    return failure();
+  return verifyPhase(*this, getPipeline(), getPhaseName());
+}
 
 LogicalResult ConsumerReleaseOp::verify() {
   if (getDots() && (getPredicate() || getAfter()))
     return emitOpError("with 'dots' is unconditional and follows the dots");
-  if (failed(verifyThreads(*this, getDots())))
+  if (failed(verifyThreads(*this, getDots())) || failed(verifyWarpgroup(*this, getPipeline(), getWarpgroup())))
     return failure();
   return verifyPhase(*this, getPipeline(), getPhaseName());
 }

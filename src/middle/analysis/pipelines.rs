@@ -32,6 +32,12 @@
 //! ping-pong: no warpgroup may reach one while it holds a turn, and all of them reach the same barriers in the same
 //! order.
 //!
+//! # Warpgroups with barriers of their own
+//!
+//! If a pipeline has barriers for each warpgroup (`create_pipeline ... warpgroups`), the consumers' warpgroups are
+//! agents of the protocol too. Each has its own part of a stage in tensor memory. A barrier of all threads of the
+//! consumers is one of the protocol.
+//!
 //! # Result
 //!
 //! The check reports a violation with an interleaving of agents that causes it, or the reason why the protocol cannot
@@ -196,7 +202,9 @@ fn extract<'c>(
         let mut created = vec![];
         ops_of(*block).for_each(|op| walk(op, &mut |o| created.extend(CreatePingPongOp::cast(o))));
         // Each ping-pong of an agent includes all of its warpgroups.
-        extract.groups = created.first().map_or(1, |t| groups_of(t.ping_pong()));
+        let divided = extract.divide(number, *block);
+        extract.groups = created.first().map_or(divided.map_or(1, |(n, _)| n), |t| groups_of(t.ping_pong()));
+        extract.meeting = divided.map(|(_, barrier)| barrier);
         for group in 0..extract.groups {
             extract.group = group;
             extract.residents.next_agent();
@@ -225,8 +233,8 @@ struct Extract<'a, 'c> {
     pipelines: FxHashMap<usize, Pipeline>,
     /// The barriers of each ping-pong, one per warpgroup.
     ping_pong: FxHashMap<usize, Array>,
-    /// The stages of each CTA.
-    storages: FxHashMap<(usize, usize), Array>,
+    /// The stages of each CTA, and of each warpgroup that has a part of its own.
+    storages: FxHashMap<(usize, usize, Option<u32>), Array>,
     /// The number of steps of each iterator, and the value of each boolean.
     values: FxHashMap<usize, Expr>,
     commons: Commons<'c>,
@@ -242,6 +250,8 @@ struct Extract<'a, 'c> {
     groups: u32,
     /// Whether the warpgroup holds a ping-pong turn.
     has_turn: bool,
+    /// The barrier of all threads of an agent whose warpgroups have barriers of their own.
+    meeting: Option<Array>,
     /// Whether the agent's warps fill stages.
     fills: bool,
     /// Whether they have stored data that is not yet committed.
@@ -270,16 +280,23 @@ impl<'a, 'c> Extract<'a, 'c> {
             let stages =
                 PipelineType::cast(ty(pipeline.pipeline())).ok_or((op, "not a pipeline".to_string()))?.stages();
             let mut phases_of = vec![];
-            for (name, arrivals) in pipeline.phases().into_iter().zip(pipeline.arrivals()) {
-                let arrivals = u32::try_from(arrivals).map_err(|_| (op, "too many arrivals".to_string()))?;
-                let of_cta = |rank| if ctas > 1 { format!(" of CTA {rank}") } else { String::new() };
-                let mut barriers =
-                    |rank| program.barrier(&format!("{name}{i}{}", of_cta(rank)), stages as usize, arrivals);
-                let by_leader = phases::is_by_leader(pipeline.pipeline(), name);
-                let counted = if by_leader { 1 } else { ctas };
-                let of_ctas = (0..counted).map(&mut barriers).collect();
-                let by_dots = !by_leader && phases::is_shared(pipeline.pipeline());
-                phases_of.push((name.to_string(), Barriers { of_ctas, by_leader, by_dots }));
+            for group in 0..pipeline.warpgroups().unwrap_or(1) {
+                let mut own = vec![];
+                for (name, arrivals) in pipeline.phases().into_iter().zip(pipeline.arrivals()) {
+                    let arrivals = u32::try_from(arrivals).map_err(|_| (op, "too many arrivals".to_string()))?;
+                    let of_group = if group > 0 { format!(" of warpgroup {group}") } else { String::new() };
+                    let of_cta = |rank| if ctas > 1 { format!(" of CTA {rank}") } else { String::new() };
+                    let mut barriers = |rank| {
+                        let name = format!("{name}{i}{of_group}{}", of_cta(rank));
+                        program.barrier(&name, stages as usize, arrivals)
+                    };
+                    let by_leader = phases::is_by_leader(pipeline.pipeline(), name);
+                    let counted = if by_leader { 1 } else { ctas };
+                    let of_ctas = (0..counted).map(&mut barriers).collect();
+                    let by_dots = !by_leader && phases::is_shared(pipeline.pipeline());
+                    own.push((name.to_string(), Barriers { of_ctas, by_leader, by_dots }));
+                }
+                phases_of.push(own);
             }
             known.insert(key(pipeline.pipeline()), Pipeline { stages, phases: phases_of });
         }
@@ -312,6 +329,7 @@ impl<'a, 'c> Extract<'a, 'c> {
             group: 0,
             groups: 1,
             has_turn: false,
+            meeting: None,
             fills: false,
             stored: false,
             counters: vec![],
@@ -340,6 +358,9 @@ impl<'a, 'c> Extract<'a, 'c> {
     }
 
     fn op(&mut self, op: OpRef<'c>, out: &mut Vec<Op>) -> Result<(), Fault<'c>> {
+        if let Some(meeting) = self.meeting.filter(|_| !self.relevant.contains(&op_key(op)) && meets(op)) {
+            out.push(Op::Sync(meeting.at(&Expr::from(0))));
+        }
         match Scf::of(op) {
             Some(Scf::For) if self.relevant.contains(&op_key(op)) => return self.counted(op, out),
             Some(Scf::For) if adds_in_memory(op) => return self.resident(op, out),
@@ -438,8 +459,7 @@ impl<'a, 'c> Extract<'a, 'c> {
         let place = self.place(op, dest)?;
         let (into, tag) = place.ok_or((op, "it does not copy to a stage of a pipeline".to_string()))?;
         let (slot, _) = self.slot(op, acquired.pipeline(), acquired.iterator())?;
-        let full = self.pipeline(op, acquired.pipeline())?.phase(op, phases::filled(acquired));
-        let barrier = full.map_err(|text| (op, text))?.of(self.rank).at(&slot);
+        let barrier = self.phase(Handover::Acquire(acquired), phases::filled(acquired))?.of(self.rank).at(&slot);
         let bytes = bytes_of(dest).ok_or((op, "not a memdesc".to_string()))?;
         out.push(Op::Copy { into, tag, bytes, barrier });
         Ok(())
@@ -574,13 +594,14 @@ impl<'a, 'c> Extract<'a, 'c> {
         mut memory: Val<'c>,
         rank: usize,
     ) -> Result<Option<(tile_protocol::Place, Expr)>, Fault<'c>> {
-        let mut steps = None;
+        let (mut steps, mut part) = (None, None);
         while let Some(from) =
             defining_op(memory).filter(|o| AllocTensorOp::cast(*o).is_none() && operand_count(*o) > 0)
         {
             if let Some(slot) = MemDescSlotOp::cast(from) {
                 let stage = defining_op(slot.index()).and_then(StageOp::cast);
                 steps = stage.map(|s| self.value(op, s.iterator())).transpose()?;
+                part = stage.map(|s| self.part(op, s)).transpose()?.flatten();
             }
             memory = operand(from, 0);
         }
@@ -590,7 +611,7 @@ impl<'a, 'c> Extract<'a, 'c> {
         let program = &mut self.program;
         let storage = *self
             .storages
-            .entry((key(memory), rank))
+            .entry((key(memory), rank, part))
             .or_insert_with(|| program.storage(&format!("ring{next}"), stages as usize));
         Ok(Some((storage.at(&(steps.clone() % stages)), steps)))
     }

@@ -70,6 +70,17 @@ impl<'c> Handover<'c> {
         }
     }
 
+    /// The warpgroup whose barriers the op means, if it names one.
+    pub fn warpgroup(self) -> Option<i64> {
+        match self {
+            Self::Acquire(x) => x.warpgroup(),
+            Self::Commit(x) => x.warpgroup(),
+            Self::Wait(x) => x.warpgroup(),
+            Self::Release(x) => x.warpgroup(),
+            Self::Next(_) => None,
+        }
+    }
+
     /// The phase for which the op waits or at which it arrives. An acquire that announces bytes also arrives at
     /// [`filled`].
     pub fn phase(self) -> &'c str {
@@ -93,10 +104,20 @@ pub fn is_shared(pipeline: Val<'_>) -> bool {
     defining_op(pipeline).and_then(CreatePipelineOp::cast).is_some_and(|created| created.leader().is_some())
 }
 
+/// The number of warpgroups that have barriers of their own for each phase of a pipeline; `None` if they share them.
+pub fn warpgroups(pipeline: Val<'_>) -> Option<i64> {
+    defining_op(pipeline).and_then(CreatePipelineOp::cast).and_then(|created| created.warpgroups())
+}
+
 /// Whether the leader of a pair of CTAs counts a phase of a pipeline for both.
 pub fn is_by_leader(pipeline: Val<'_>, phase: &str) -> bool {
     let created = defining_op(pipeline).and_then(CreatePipelineOp::cast);
     created.and_then(|created| created.leader()).is_some_and(|names| names.contains(&phase))
+}
+
+/// The number of phases of a pipeline; zero if it is not created in this function.
+pub fn count(pipeline: Val<'_>) -> usize {
+    defining_op(pipeline).and_then(CreatePipelineOp::cast).map_or(0, |created| created.phases().len())
 }
 
 /// The number of a phase of a pipeline, or `None` if the pipeline does not have it or is not created in this function.

@@ -216,3 +216,65 @@ nv_tileaa.func @words(%x: !nv_tileas.memdesc<4xi32, #words>) attributes {numWarp
   nv_tileas.local_transpose %x, %y : !nv_tileas.memdesc<4xi32, #words>, !nv_tileas.memdesc<4xi32, #words>
   nv_tileaa.return
 }
+// -----
+#words = #nv_tileas.shared_layout<offset = [1, 2]>
+nv_tileaa.func @words_of_one_warpgroup() attributes {numWarps = 8 : i64} {
+  %w = nv_tileas.alloc_tensor : <4xi64, #words>
+  // expected-error @below {{needs 8 barriers, 4 for each of 2 stages}}
+  %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 1, empty = 4] warpgroups 2 : <4xi64, #words> -> <2>
+  nv_tileaa.return
+}
+// -----
+#words = #nv_tileas.shared_layout<offset = [1, 2]>
+nv_tileaa.func @warpgroups_and_leader() attributes {numWarps = 8 : i64} {
+  %w = nv_tileas.alloc_tensor : <4xi64, #words>
+  // expected-error @below {{cannot have both 'warpgroups' and a leader}}
+  %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 1, empty = 4] leader full warpgroups 2 : <4xi64, #words> -> <1>
+  nv_tileaa.return
+}
+// -----
+#words = #nv_tileas.shared_layout<offset = [1, 2]>
+nv_tileaa.func @another_warpgroup() attributes {numWarps = 8 : i64} {
+  %w = nv_tileas.alloc_tensor : <4xi64, #words>
+  %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 1, empty = 4] warpgroups 2 : <4xi64, #words> -> <1>
+  %i = nv_tileas.async.pipeline.create_iterator %p : <1>
+  nv_tileas.async.elect {
+    // expected-error @below {{refers to warpgroup 2, which the pipeline does not have}}
+    %t = nv_tileas.async.pipeline.consumer_wait %p[%i] warpgroup 2 : <1>
+  }
+  nv_tileaa.return
+}
+// -----
+#words = #nv_tileas.shared_layout<offset = [1]>
+nv_tileaa.func @no_warpgroups() attributes {numWarps = 8 : i64} {
+  %w = nv_tileas.alloc_tensor : <2xi64, #words>
+  %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 1, empty = 4] : <2xi64, #words> -> <1>
+  %i = nv_tileas.async.pipeline.create_iterator %p : <1>
+  nv_tileas.async.elect {
+    // expected-error @below {{refers to warpgroup 0, which the pipeline does not have}}
+    %t = nv_tileas.async.pipeline.producer_acquire %p[%i] warpgroup 0 : <1>
+  }
+  nv_tileaa.return
+}
+// -----
+#words = #nv_tileas.shared_layout<offset = [1, 2]>
+nv_tileaa.func @which_warpgroup() attributes {numWarps = 8 : i64} {
+  %w = nv_tileas.alloc_tensor : <4xi64, #words>
+  %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 1, empty = 4] warpgroups 2 : <4xi64, #words> -> <1>
+  %i = nv_tileas.async.pipeline.create_iterator %p : <1>
+  nv_tileas.async.elect {
+    // expected-error @below {{must name one of the 2 warpgroups of its pipeline}}
+    nv_tileas.async.pipeline.producer_commit %p[%i] dots : <1>
+  }
+  nv_tileaa.return
+}
+// -----
+#words = #nv_tileas.shared_layout<offset = [1, 2]>
+nv_tileaa.func @own_warpgroup() attributes {numWarps = 8 : i64} {
+  %w = nv_tileas.alloc_tensor : <4xi64, #words>
+  %p = nv_tileas.async.pipeline.create_pipeline %w phases [full = 1, empty = 4] warpgroups 2 : <4xi64, #words> -> <1>
+  %i = nv_tileas.async.pipeline.create_iterator %p : <1>
+  // expected-error @below {{names a warpgroup, but is not inside 'nv_tileas.async.elect'}}
+  nv_tileas.async.pipeline.consumer_release %p[%i] warpgroup 1 : <1>
+  nv_tileaa.return
+}

@@ -392,3 +392,22 @@ nv_tileaa.func @f(%m: !m, %w: !w, %s: !s, %a: !a, %b: !b, %few: tensor<64xf32, #
   }
   nv_tileaa.return
 }
+
+// -----
+
+#m = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096]>
+#b = #nv_tileas.shared_layout<offset = [1, 2, 4, 8, 16, 32, 72, 144, 288, 512, 1024, 2048]>
+#s = #nv_tileas.shared_layout<offset = [2, 1, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096]>
+#factor = #nv_tileas.layout<register = [], lane = [1, 2, 4, 8, 16], warp = [32, 64]>
+!m = !nv_tileas.memdesc<128x64xf32, #m, space = tensor>
+!w = !nv_tileas.memdesc<128x64xbf16, #m, space = tensor>
+!s = !nv_tileas.memdesc<128x64xbf16, #s, space = tensor>
+!a = !nv_tileas.memdesc<128x64xbf16, #m>
+!b = !nv_tileas.memdesc<64x64xbf16, #b, align = 1024>
+nv_tileaa.func @f(%m: !m, %w: !w, %s: !s, %a: !a, %b: !b, %few: tensor<64xf32, #factor>, %words: tensor<128xi32, #factor>, %factor: tensor<128xf32, #factor>) attributes {numWarps = 4 : i64} {
+  nv_tileas.async.elect of matrix {
+    // expected-error @below {{has no row block 1}}
+    nv_tileas.async.dot %w, %b, %m row_block 1 by <tensor, [128, 64, 16]> : !w, !b, !m
+  }
+  nv_tileaa.return
+}

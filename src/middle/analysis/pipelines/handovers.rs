@@ -1,13 +1,18 @@
 //! Extracts waits for the phases of stages, and arrivals at them.
 
 use super::{Extract, Fault};
-use crate::dialect::{
-    nv_tileas::{
-        CancelTileBlockOp, ConsumerReleaseOp, ConsumerWaitOp, NextTileBlockOp, ProducerAcquireOp, ProducerCommitOp,
+use crate::{
+    analysis::rings,
+    dialect::{
+        dot_plan::WARPGROUP,
+        nv_tileas::{
+            AsyncDotOp, CancelTileBlockOp, ConsumerReleaseOp, ConsumerWaitOp, NextTileBlockOp, ProducerAcquireOp,
+            ProducerCommitOp, StageOp,
+        },
+        phases::{self, Handover},
+        rt::*,
+        thread_scope::ThreadScope,
     },
-    phases::{self, Handover},
-    rt::*,
-    thread_scope::ThreadScope,
 };
 use tile_protocol::{Array, Engine, Expr, Op};
 
@@ -18,8 +23,8 @@ const ANSWER: u32 = 16;
 
 pub(super) struct Pipeline {
     pub stages: i64,
-    /// The phases, by name.
-    pub phases: Vec<(String, Barriers)>,
+    /// The phases, by name, of each warpgroup that has barriers of its own, or of all together.
+    pub phases: Vec<Vec<(String, Barriers)>>,
 }
 
 /// The barriers of a phase.
@@ -44,21 +49,48 @@ impl Barriers {
     }
 }
 
-impl Pipeline {
-    /// The barriers of a phase.
-    ///
-    /// Errors: the pipeline does not have it.
-    pub fn phase(&self, op: OpRef<'_>, name: &str) -> Result<&Barriers, String> {
-        let found = self.phases.iter().find(|(phase, _)| phase == name);
-        let missing = || format!("'{}' refers to the phase '{name}', which the pipeline does not have", op_name(op));
-        found.map(|(_, barriers)| barriers).ok_or_else(missing)
-    }
-}
-
 impl<'c> Extract<'_, 'c> {
     /// The barriers of an op's phase.
     pub(super) fn barriers_of(&self, x: Handover<'c>) -> Result<&Barriers, Fault<'c>> {
-        self.pipeline(x.op(), x.pipeline())?.phase(x.op(), x.phase()).map_err(|text| (x.op(), text))
+        self.phase(x, x.phase())
+    }
+
+    /// The barriers of a phase of an op's pipeline, of the warpgroup that the op means.
+    ///
+    /// Errors: the pipeline does not have them.
+    pub(super) fn phase(&self, x: Handover<'c>, name: &str) -> Result<&Barriers, Fault<'c>> {
+        let (op, pipeline) = (x.op(), self.pipeline(x.op(), x.pipeline())?);
+        let own = if pipeline.phases.len() > 1 { self.group as usize } else { 0 };
+        let group = x.warpgroup().map_or(own, |number| number as usize);
+        let phases = pipeline.phases.get(group).map_or(&[][..], |phases| phases);
+        let found = phases.iter().find(|(phase, _)| phase == name);
+        let missing = || format!("'{}' refers to the phase '{name}', which the pipeline does not have", op_name(op));
+        found.map(|(_, barriers)| barriers).ok_or_else(|| (op, missing()))
+    }
+
+    /// The warpgroups of an agent that have barriers of their own in some pipeline, and the barrier at which all of
+    /// them meet.
+    pub(super) fn divide(&mut self, agent: usize, block: Blk<'c>) -> Option<(u32, Array)> {
+        let mut groups = None;
+        for op in ops_of(block) {
+            walk(op, &mut |o| {
+                let found = Handover::cast(o).filter(|x| x.warpgroup().is_none());
+                groups = groups.or(found.and_then(|x| phases::warpgroups(x.pipeline())));
+            });
+        }
+        let groups = u32::try_from(groups?).ok()?;
+        Some((groups, self.program.named(&format!("meet{agent}"), 1, groups * WARPGROUP * THREADS)))
+    }
+
+    /// The warpgroup whose part of a stage an op touches, if the warpgroups divide it.
+    pub(super) fn part(&self, op: OpRef<'c>, stage: StageOp<'c>) -> Result<Option<u32>, Fault<'c>> {
+        let Some(pipeline) = rings::pipeline_of(stage.iterator()) else { return Ok(None) };
+        if phases::warpgroups(pipeline).is_none() {
+            return Ok(None);
+        }
+        let Some(dot) = AsyncDotOp::cast(op) else { return Ok(Some(self.group)) };
+        let block = dot.row_block().and_then(|block| u32::try_from(block).ok());
+        block.map(Some).ok_or((op, "it covers the rows of several warpgroups, which have barriers of their own".into()))
     }
 
     /// The barrier of an op's phase and stage, and the parity of the round.
@@ -91,7 +123,7 @@ impl<'c> Extract<'_, 'c> {
         let Some(bytes) = x.bytes() else { return Ok(()) };
         let bytes = u32::try_from(bytes).map_err(|_| (op, "too many bytes".to_string()))?;
         let (slot, _) = self.slot(op, x.pipeline(), x.iterator())?;
-        let full = self.pipeline(op, x.pipeline())?.phase(op, phases::filled(x)).map_err(|text| (op, text))?;
+        let full = self.phase(Handover::Acquire(x), phases::filled(x))?;
         // The leader announces the bytes of both CTAs.
         if full.by_leader && self.rank > 0 {
             return Ok(());
@@ -109,7 +141,7 @@ impl<'c> Extract<'_, 'c> {
         let acquired = defining_op(x.token()).and_then(ProducerAcquireOp::cast);
         let acquired = acquired.ok_or((op, "its token does not come from the acquire of a stage".to_string()))?;
         let (slot, _) = self.slot(op, acquired.pipeline(), acquired.iterator())?;
-        let full = self.pipeline(op, acquired.pipeline())?.phase(op, phases::FULL).map_err(|text| (op, text))?;
+        let full = self.phase(Handover::Acquire(acquired), phases::FULL)?;
         let barriers: Vec<Array> = if self.rank == 0 { full.after_dots(0).to_vec() } else { vec![] };
         for (rank, barrier) in barriers.into_iter().enumerate() {
             let place = self.place_in(op, x.slot(), rank)?;
@@ -129,8 +161,11 @@ impl<'c> Extract<'_, 'c> {
         out.push(Op::Wait { barrier, parity });
         self.touch(op, memory, out)?;
         let (slot, _) = self.slot(op, pipeline, iterator)?;
-        let empty = self.pipeline(op, pipeline)?.phase(op, phases::EMPTY).map_err(|text| (op, text))?;
-        out.extend([Op::Fence, Op::Arrive { barrier: empty.of(self.rank).at(&slot), count: 1 }]);
+        let empty = self.phase(Handover::Next(x), phases::EMPTY)?;
+        let arrive = Op::Arrive { barrier: empty.of(self.rank).at(&slot), count: 1 };
+        // The first warpgroup arrives when all of them have read the answer.
+        out.extend(self.meeting.map(|meeting| Op::Sync(meeting.at(&Expr::from(0)))));
+        out.extend([Op::Fence, arrive].into_iter().filter(|_| self.group == 0));
         Ok(())
     }
 
@@ -143,9 +178,10 @@ impl<'c> Extract<'_, 'c> {
         let (barrier, _) = self.barrier_of(Handover::Commit(x))?;
         let warps = ThreadScope::of(op).and_then(|s| s.warps).and_then(|w| u32::try_from(w).ok());
         let count = warps.ok_or((op, "the number of warps that commit is not known".to_string()))?;
-        if self.groups > 1 {
-            return Err((op, "warpgroups that ping-pong cannot fill a stage together".into()));
+        if self.groups > 1 && phases::warpgroups(x.pipeline()).is_none() {
+            return Err((op, "warpgroups that run independently cannot fill a stage together".into()));
         }
+        let count = count / self.groups;
         if x.copies() && self.stored {
             return Err((op, "stores of the warps are not committed before their copies".into()));
         }

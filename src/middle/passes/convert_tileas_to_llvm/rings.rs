@@ -8,6 +8,8 @@
 //!                    full[0..S]       empty[0..S]      converted[0..S]
 //! ```
 //!
+//! If each of the consumers' warpgroups has barriers of its own, the first warpgroup's barriers come first.
+//!
 //! A barrier completes once per round, and a waiter names the parity of the round. In round r a consumer waits for
 //! round r of *full*, and a producer for round r - 1 of *empty*. All stages are empty at the beginning: a wait for the
 //! round before the first returns at once.
@@ -23,6 +25,7 @@
 use super::{Lower, Lowered, agents::CTA_RANK, llvm::Cmp};
 use crate::analysis::rings::{self, Wraps};
 use crate::dialect::{
+    dot_plan::WARPGROUP,
     nv_tileas::{
         CancelTileBlockOp, ConsumerReleaseOp, ConsumerWaitOp, CreateIteratorOp, CreatePipelineOp, ElectOp, IncIterOp,
         NextTileBlockOp, PipelineType, ProducerAcquireOp, ProducerCommitOp, StageOp,
@@ -92,9 +95,12 @@ impl<'c> Lower<'c, '_> {
             l.asm(&text, "r,~{memory}", &[barrier]);
         };
         l.when(l.icmp(Cmp::Eq, self.threads.thread, l.i32c(0)), || {
+            let arrivals = op.arrivals();
             for stage in 0..stages {
-                for (phase, arrivals) in op.arrivals().into_iter().enumerate() {
-                    init(phase as i64 * stages + stage, arrivals);
+                for group in 0..op.warpgroups().unwrap_or(1) {
+                    for (phase, count) in arrivals.iter().enumerate() {
+                        init((group * arrivals.len() as i64 + phase as i64) * stages + stage, *count);
+                    }
                 }
             }
         });
@@ -189,7 +195,7 @@ impl<'c> Lower<'c, '_> {
     pub(super) fn producer_acquire(&mut self, op: ProducerAcquireOp<'c>) -> Result<(), Failed> {
         let at = self.position(op.op(), op.iterator())?;
         let empty = self.barrier_of(Handover::Acquire(op), at)?;
-        let full = self.barrier_at(op.op(), op.pipeline(), at, phases::filled(op))?;
+        let full = self.barrier_at(Handover::Acquire(op), at, phases::filled(op))?;
         let l = &self.l;
         let scope = self.scope(op.pipeline(), Handover::Acquire(op).phase());
         let before = l.bin("xor", at.parity, l.i32c(1));
@@ -293,7 +299,7 @@ impl<'c> Lower<'c, '_> {
         let registers = self.fragment(op.op(), after)?;
         let word = |v: Val<'c>| if ty(v) == l.i32 { v } else { l.cast("bitcast", v, l.i32) };
         let empty = offset_of(op.op(), op.pipeline(), Handover::Release(op).phase())?;
-        let mut args = vec![at.barrier, predicate];
+        let mut args = vec![self.first_barrier(Handover::Release(op), at)?, predicate];
         args.extend([registers.first(), registers.last()].into_iter().flatten().map(|v| word(*v)));
         let text = format!(
             "{{ .reg .b32 a; or.b32 a, $2, $3; and.b32 a, a, $0; and.b32 a, a, {NEVER:#x}; add.u32 a, a, $0; \
@@ -352,7 +358,7 @@ impl<'c> Lower<'c, '_> {
             self.barrier();
             self.l.icmp(Cmp::Eq, self.threads.thread, self.l.i32c(0))
         };
-        let empty = self.barrier_at(op.op(), pipeline, at, phases::EMPTY)?;
+        let empty = self.barrier_at(Handover::Next(op), at, phases::EMPTY)?;
         self.arrive((empty, self.scope(pipeline, phases::EMPTY)), first);
         for (v, word) in [(op.x(), x), (op.y(), y), (op.z(), z), (op.more(), more)] {
             self.set_scalar(v, word);
@@ -422,14 +428,33 @@ impl<'c> Lower<'c, '_> {
 
     /// The address of the barrier for which an op waits or at which it arrives.
     fn barrier_of(&self, op: Handover<'c>, at: Position<'c>) -> Result<Val<'c>, Failed> {
-        self.barrier_at(op.op(), op.pipeline(), at, op.phase())
+        self.barrier_at(op, at, op.phase())
     }
 
     /// The address of a phase's barrier of the stage at `at`.
-    fn barrier_at(&self, op: OpRef<'c>, pipeline: Val<'c>, at: Position<'c>, phase: &str) -> Result<Val<'c>, Failed> {
-        Ok(match offset_of(op, pipeline, phase)? {
-            0 => at.barrier,
-            offset => self.l.add(at.barrier, self.l.i32c(offset)),
+    fn barrier_at(&self, op: Handover<'c>, at: Position<'c>, phase: &str) -> Result<Val<'c>, Failed> {
+        let first = self.first_barrier(op, at)?;
+        Ok(match offset_of(op.op(), op.pipeline(), phase)? {
+            0 => first,
+            offset => self.l.add(first, self.l.i32c(offset)),
+        })
+    }
+
+    /// The address of the first barrier of the stage at `at`, of the warpgroup that the op means: the one that it
+    /// names, or that of the thread.
+    fn first_barrier(&self, op: Handover<'c>, at: Position<'c>) -> Result<Val<'c>, Failed> {
+        if phases::warpgroups(op.pipeline()).is_none() {
+            return Ok(at.barrier);
+        }
+        let l = &self.l;
+        let bytes = phases::count(op.pipeline()) as i64 * stages(op.op(), op.pipeline())? * BARRIER;
+        Ok(match op.warpgroup() {
+            Some(0) => at.barrier,
+            Some(number) => l.add(at.barrier, l.i32c(number * bytes)),
+            None => {
+                let group = l.bin("lshr", self.threads.warp, l.i32c(WARPGROUP.ilog2().into()));
+                l.add(at.barrier, l.mul(group, l.i32c(bytes)))
+            }
         })
     }
 

@@ -103,7 +103,8 @@ impl<'c> Lower<'c, '_> {
         };
         let l = &self.l;
         let at_column = |first, column: u32| if column == 0 { first } else { l.add(first, l.i32c(column.into())) };
-        for &[row, column, at] in &dot.blocks {
+        let is_asked = |row: u32| op.row_block().is_none_or(|block| block == i64::from(row));
+        for &[row, column, at] in dot.blocks.iter().filter(|block| is_asked(block[0])) {
             let d = at_column(acc, at);
             for k in 0..dot.steps {
                 let (left, class, form) = match &a {

@@ -232,7 +232,8 @@ impl<'c> Accumulators<'c> {
         first_map.into_iter().for_each(|map| b.set_before(map));
         matrix_region(&b, op, |inside| {
             let token = ProducerTokenType::get(op.location()).ok_or_else(|| fail(op, "cannot build the token type"))?;
-            ProducerAcquireOp::build(inside, token.into(), self.pipeline, iterator, None, None, None).map_err(error)?;
+            ProducerAcquireOp::build(inside, token.into(), self.pipeline, iterator, None, None, None, None)
+                .map_err(error)?;
             TmemFenceOp::build(inside, true).map_err(error)?;
             Ok(())
         })?;
@@ -268,7 +269,7 @@ impl<'c> Accumulators<'c> {
         b.set_after(place);
         b.set_location(op.location());
         matrix_region(&b, op, |inside| {
-            ProducerCommitOp::build(inside, self.pipeline, iterator, false, true, false, None).map_err(error)?;
+            ProducerCommitOp::build(inside, self.pipeline, iterator, false, true, false, None, None).map_err(error)?;
             Ok(())
         })?;
         wait(&b, op, (self.pipeline, iterator))?;
@@ -301,7 +302,7 @@ impl<'c> Accumulators<'c> {
             b.set_after(load.op());
         }
         TmemFenceOp::build(&b, false).map_err(error)?;
-        ConsumerReleaseOp::build(&b, self.pipeline, iterator, None, None, false, None).map_err(error)?;
+        ConsumerReleaseOp::build(&b, self.pipeline, iterator, None, None, false, None, None).map_err(error)?;
         let next = IncIterOp::build(&b, ty(iterator), iterator, self.pipeline).map_err(error)?.next();
         if let Some(Around { op: around, number, scale }) = around {
             let is_stored = is_scaled && !is_zero(skip_conversions(start));

@@ -135,12 +135,12 @@ impl<'c> ComputedLeft<'c> {
         let tile = tile.ok_or_else(|| fail(op, "its region yields no tile"))?;
         inside.set_location(op.location());
         let token = ProducerTokenType::get(op.location()).ok_or_else(|| fail(op, "cannot build a token"))?;
-        ProducerAcquireOp::build(&inside, token.into(), self.pipeline, own, None, None, None).map_err(error)?;
+        ProducerAcquireOp::build(&inside, token.into(), self.pipeline, own, None, None, None, None).map_err(error)?;
         TmemFenceOp::build(&inside, true).map_err(error)?;
         let memory = slot(&inside, op, (self.memory[1], storage), own)?;
         TmemStoreOp::build(&inside, tile, memory).map_err(error)?;
         TmemFenceOp::build(&inside, false).map_err(error)?;
-        ProducerCommitOp::build(&inside, self.pipeline, own, false, false, true, None).map_err(error)?;
+        ProducerCommitOp::build(&inside, self.pipeline, own, false, false, true, None, None).map_err(error)?;
         YieldOp::build(&inside, &[]).map_err(error)?;
         let [warps, fast] = [self.by.warps(), self.by.fast()].map(|n| i64_attr(b.context(), n));
         let agent = Some(string_to_attr(b.context(), CONVERTER));

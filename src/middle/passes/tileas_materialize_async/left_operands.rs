@@ -83,7 +83,7 @@ impl<'c> LeftOperand<'c> {
         if !self.is_released {
             return Ok(());
         }
-        ConsumerReleaseOp::build(b, self.pipeline, self.iterator, None, None, true, None)
+        ConsumerReleaseOp::build(b, self.pipeline, self.iterator, None, None, true, None, None)
             .map_err(|e| fail(op, e.to_string()))?;
         Ok(())
     }
@@ -166,7 +166,7 @@ impl<'c> LeftOperands<'c> {
         };
         TmemStoreOp::build(&b, self.dot.lhs(), memory).map_err(error)?;
         TmemFenceOp::build(&b, false).map_err(error)?;
-        ProducerCommitOp::build(&b, self.pipeline, iterator, false, false, true, None).map_err(error)?;
+        ProducerCommitOp::build(&b, self.pipeline, iterator, false, false, true, None, None).map_err(error)?;
         let next = IncIterOp::build(&b, ty(iterator), iterator, self.pipeline).map_err(error)?.next();
         Ok((LeftOperand { memory, pipeline: self.pipeline, iterator, is_released }, next))
     }
@@ -184,7 +184,8 @@ impl<'c> LeftOperands<'c> {
         let early = Builder::before(b.context(), first.unwrap_or(op));
         early.set_location(op.location());
         let token = ProducerTokenType::get(op.location()).ok_or_else(|| fail(op, "cannot build a token"))?;
-        ProducerAcquireOp::build(&early, token.into(), self.pipeline, iterator, None, None, None).map_err(error)?;
+        ProducerAcquireOp::build(&early, token.into(), self.pipeline, iterator, None, None, None, None)
+            .map_err(error)?;
         TmemFenceOp::build(&early, true).map_err(error)?;
         Ok(())
     }
@@ -238,17 +239,17 @@ pub(super) fn resident<'c>(
         b.set_after(definition);
         b.set_location(dot.location());
         let token = ProducerTokenType::get(dot.location()).ok_or_else(|| fail(dot, "cannot build a token"))?;
-        ProducerAcquireOp::build(&b, token.into(), pipeline, iterator, None, None, None).map_err(error)?;
+        ProducerAcquireOp::build(&b, token.into(), pipeline, iterator, None, None, None, None).map_err(error)?;
         let stage = slot(&b, dot, (desc, storage), iterator)?;
         store(&b, dot, v, stage)?;
-        ProducerCommitOp::build(&b, pipeline, iterator, false, false, false, None).map_err(error)?;
+        ProducerCommitOp::build(&b, pipeline, iterator, false, false, false, None, None).map_err(error)?;
         matrix_region(&b, dot, |inside| wait(inside, dot, (pipeline, iterator)))?;
         let block = block_around(definition).ok_or_else(|| fail(dot, "an operand is not computed in a block"))?;
         let last = ops_of(block).filter(|o| reads(*o, v)).last().ok_or_else(|| fail(dot, "no dot reads an operand"))?;
         b.set_after(last);
         b.set_location(dot.location());
         matrix_region(&b, dot, |inside| {
-            ConsumerReleaseOp::build(inside, pipeline, iterator, None, None, true, None).map_err(error)?;
+            ConsumerReleaseOp::build(inside, pipeline, iterator, None, None, true, None, None).map_err(error)?;
             Ok(())
         })?;
         memory = Some(stage);

@@ -71,7 +71,8 @@ impl<'c> ResidentLoad<'c> {
             b.set_after(ops_of(block).filter(reader).last().ok_or_else(|| not("no dot reads its tile"))?);
             b.set_location(load.location());
             matrix_region(&b, load, |inside| {
-                ConsumerReleaseOp::build(inside, copied.pipeline, iterator, None, None, true, None).map_err(error)?;
+                ConsumerReleaseOp::build(inside, copied.pipeline, iterator, None, None, true, None, None)
+                    .map_err(error)?;
                 Ok(())
             })?;
             Ok(IncIterOp::build(&b, iterator_type(load)?, iterator, copied.pipeline).map_err(error)?.next())

@@ -92,7 +92,7 @@ impl<'c> StagedTile<'c> {
         let inside = Builder::at_end(b.context(), block, op.location());
         let bytes = Some(i64_attr(b.context(), self.bytes.into()));
         let token = ProducerTokenType::get(op.location()).ok_or_else(|| fail(op, "cannot build a token"))?;
-        let acquired = ProducerAcquireOp::build(&inside, token.into(), self.pipeline, it, bytes, None, None);
+        let acquired = ProducerAcquireOp::build(&inside, token.into(), self.pipeline, it, bytes, None, None, None);
         let token = acquired.map_err(error)?.token();
         let stage = self.slot(&inside, it)?;
         let indices: Vec<Val<'c>> = load.indices().collect();
@@ -112,7 +112,8 @@ impl<'c> StagedTile<'c> {
         wait(b, op, (self.pipeline, it))?;
         let stage = self.slot(b, it)?;
         let tile = load(b, op, (like, stage))?;
-        ConsumerReleaseOp::build(b, self.pipeline, it, None, None, false, None).map_err(|e| fail(op, e.to_string()))?;
+        ConsumerReleaseOp::build(b, self.pipeline, it, None, None, false, None, None)
+            .map_err(|e| fail(op, e.to_string()))?;
         Ok(tile)
     }
 

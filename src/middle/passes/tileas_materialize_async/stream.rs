@@ -189,7 +189,8 @@ impl<'c> Stream<'c> {
             self.wait_for(&b, &accs, 0)?;
             if let Some(ring) = &self.ring {
                 let (last, started) = (result(new, number + 1 + 2 * i), result(new, number + 2 + 2 * i));
-                ConsumerReleaseOp::build(&b, ring.pipeline, last, Some(started), None, false, None).map_err(error)?;
+                ConsumerReleaseOp::build(&b, ring.pipeline, last, Some(started), None, false, None, None)
+                    .map_err(error)?;
             }
         }
         Ok(index.map(|_| result(new, number)))
@@ -359,7 +360,7 @@ impl<'c> Stream<'c> {
                 b.set_before(place);
                 Some(last)
             });
-            ConsumerReleaseOp::build(&b, ring.pipeline, it, None, after, false, None).map_err(error)?;
+            ConsumerReleaseOp::build(&b, ring.pipeline, it, None, after, false, None, None).map_err(error)?;
         }
         b.set_before(dot.op());
         let next = self.next(&b, dot.op(), index)?;
@@ -381,7 +382,7 @@ impl<'c> Stream<'c> {
             self.wait_for(&b, &awaited, 0)?;
         }
         if let (Some(ring), Some(it)) = (&self.ring, index) {
-            ConsumerReleaseOp::build(&b, ring.pipeline, it, None, None, false, None)
+            ConsumerReleaseOp::build(&b, ring.pipeline, it, None, None, false, None, None)
                 .map_err(|e| fail(place, e.to_string()))?;
         }
         let next = self.next(&b, place, index)?;
@@ -419,7 +420,7 @@ impl<'c> Stream<'c> {
 
     fn release(&self, b: &Builder<'c>, op: OpRef<'c>, last: Option<(Val<'c>, Val<'c>)>) -> Result<(), Failed> {
         let (Some(ring), Some((last, started))) = (&self.ring, last) else { return Ok(()) };
-        ConsumerReleaseOp::build(b, ring.pipeline, last, Some(started), None, false, None)
+        ConsumerReleaseOp::build(b, ring.pipeline, last, Some(started), None, false, None, None)
             .map_err(|e| fail(op, e.to_string()))?;
         Ok(())
     }
@@ -498,7 +499,8 @@ impl<'c> Stream<'c> {
         let waited = ConsumerTokenType::get(op.location()).ok_or_else(|| fail(op, "cannot build the token type"))?;
         for phase in phases {
             let phase = self.other_than_full(phase);
-            ConsumerWaitOp::build(b, waited.into(), ring.pipeline, it, phase).map_err(|e| fail(op, e.to_string()))?;
+            ConsumerWaitOp::build(b, waited.into(), ring.pipeline, it, phase, None)
+                .map_err(|e| fail(op, e.to_string()))?;
         }
         Ok(())
     }
@@ -526,7 +528,7 @@ impl<'c> Stream<'c> {
         let warps = self.plan.warps(CONVERTER);
         convert_stage::convert(&inside, &placed.group, &slots, warps)?;
         let converted = self.other_than_full(phases::CONVERTED);
-        ProducerCommitOp::build(&inside, ring.pipeline, it, false, false, false, converted).map_err(error)?;
+        ProducerCommitOp::build(&inside, ring.pipeline, it, false, false, false, converted, None).map_err(error)?;
         YieldOp::build(&inside, &[]).map_err(error)?;
         let [warps, fast] = [warps.into(), 0].map(|n| i64_attr(self.context, n));
         let agent = Some(string_to_attr(self.context, CONVERTER));
@@ -547,7 +549,7 @@ impl<'c> Stream<'c> {
             return Ok(built.map_err(error)?.result());
         }
         let [left, right] = dot.unsigned();
-        let built = AsyncDotOp::build(b, &[t], lhs, rhs, acc, None, None, None, by, left, right, None);
+        let built = AsyncDotOp::build(b, &[t], lhs, rhs, acc, None, None, None, by, left, right, None, None);
         b.set_location(around);
         Ok(result(built.map_err(error)?.op(), 0))
     }
@@ -614,7 +616,7 @@ impl<'c> Stream<'c> {
         }
         inside.set_location(op.location());
         let token = ProducerTokenType::get(op.location()).ok_or_else(|| fail(op, "cannot build the token type"))?;
-        ProducerAcquireOp::build(&inside, token.into(), ring.pipeline, it, None, None, None).map_err(error)?;
+        ProducerAcquireOp::build(&inside, token.into(), ring.pipeline, it, None, None, None, None).map_err(error)?;
         let slots = self.slots(&inside, placed, ring, it)?;
         for ((side, one), map) in computed().zip(values) {
             let slot = slots[*side];
@@ -638,7 +640,7 @@ impl<'c> Stream<'c> {
         for copies in [false, true].into_iter().zip([stores, copies]).filter(|(_, any)| *any).map(|(copies, _)| copies)
         {
             let phase = self.other_than_full(ring.stored());
-            ProducerCommitOp::build(&inside, ring.pipeline, it, copies, false, false, phase).map_err(error)?;
+            ProducerCommitOp::build(&inside, ring.pipeline, it, copies, false, false, phase, None).map_err(error)?;
         }
         YieldOp::build(&inside, &[]).map_err(error)?;
         let [warps, fast] = [first.by.warps(), first.by.fast()].map(|n| i64_attr(self.context, n));
@@ -671,7 +673,8 @@ impl<'c> Stream<'c> {
             let arriving = placed.group.copies(ready).filter(|(side, _)| filled_by(*side) == *phase);
             let bytes = Some(i64_attr(self.context, arriving.map(|(_, c)| i64::from(c.bytes)).sum()));
             let (token, fills) = (token.into(), self.other_than_full(phase));
-            let op = ProducerAcquireOp::build(&inside, token, ring.pipeline, it, bytes, fills, None).map_err(error)?;
+            let op =
+                ProducerAcquireOp::build(&inside, token, ring.pipeline, it, bytes, fills, None, None).map_err(error)?;
             acquired.push((*phase, op.token()));
         }
         let slots = self.slots(&inside, placed, ring, it)?;

@@ -84,8 +84,9 @@ impl<'c> TileBlocks<'c> {
             let inside = Builder::at_end(context, program, op.location());
             let token = ProducerTokenType::get(op.location()).ok_or_else(|| fail(op, "cannot build the token type"))?;
             let bytes = Some(i64_attr(context, BYTES));
-            let acquired = ProducerAcquireOp::build(&inside, token.into(), self.pipeline, iterator, bytes, None, None)
-                .map_err(error)?;
+            let acquired =
+                ProducerAcquireOp::build(&inside, token.into(), self.pipeline, iterator, bytes, None, None, None)
+                    .map_err(error)?;
             let asked = slot(&inside, op, slots, iterator)?;
             CancelTileBlockOp::build(&inside, asked, acquired.token()).map_err(error)?;
             ElectOp::build(&b, None, region).map_err(error)?;

@@ -140,7 +140,7 @@ pub(super) fn create_pipeline<'c>(
     let (names, arrivals): (Vec<&str>, Vec<i64>) = phases.iter().copied().unzip();
     let (names, arrivals) = (strings_to_attr(context, &names), i64s_to_attr(context, &arrivals));
     let leader = (!leader.is_empty()).then(|| strings_to_attr(context, leader));
-    let pipeline = CreatePipelineOp::build(top, pipeline.into(), barriers, names, arrivals, leader);
+    let pipeline = CreatePipelineOp::build(top, pipeline.into(), barriers, names, arrivals, leader, None);
     let pipeline = pipeline.map_err(error)?.pipeline();
     let first = CreateIteratorOp::build(top, iterator_type(op)?, pipeline).map_err(error)?.iterator();
     Ok((pipeline, first))
@@ -274,7 +274,7 @@ fn access<'c>(op: OpRef<'c>, tile: Val<'c>, storage: Val<'c>, direction: Directi
 /// Waits until the stage of an iterator is full.
 pub(super) fn wait<'c>(b: &Builder<'c>, op: OpRef<'c>, (pipeline, iterator): (Val<'c>, Val<'c>)) -> Result<(), Failed> {
     let waited = ConsumerTokenType::get(op.location()).ok_or_else(|| fail(op, "cannot build the token type"))?;
-    ConsumerWaitOp::build(b, waited.into(), pipeline, iterator, None).map_err(|e| fail(op, e.to_string()))?;
+    ConsumerWaitOp::build(b, waited.into(), pipeline, iterator, None, None).map_err(|e| fail(op, e.to_string()))?;
     Ok(())
 }
 

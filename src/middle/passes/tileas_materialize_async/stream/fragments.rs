@@ -45,7 +45,7 @@ impl<'c> Stream<'c> {
         if placed.group.dots.is_empty() {
             read_resident(&b, place, slots[0])?;
         }
-        ConsumerReleaseOp::build(&b, ring.pipeline, it, None, None, false, None).map_err(error)?;
+        ConsumerReleaseOp::build(&b, ring.pipeline, it, None, None, false, None, None).map_err(error)?;
         self.next(&b, place, index)
     }
 }

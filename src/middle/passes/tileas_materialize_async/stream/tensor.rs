@@ -78,12 +78,13 @@ impl<'c> Stream<'c> {
                     left,
                     right,
                     block,
+                    None,
                 );
                 built.map_err(error)?;
                 inside.set_location(place.location());
             }
             if let Some((ring, it)) = stage {
-                ConsumerReleaseOp::build(inside, ring.pipeline, it, None, None, true, None).map_err(error)?;
+                ConsumerReleaseOp::build(inside, ring.pipeline, it, None, None, true, None, None).map_err(error)?;
             }
             left.iter().flatten().try_for_each(|left| left.release(inside, place))
         })?;
