@@ -282,7 +282,7 @@ def NvTileAS_MemDescType : TypeDef<NvTileAS_Dialect, "MemDesc"> {
     a 128-byte hardware swizzle require 1024.
 
     In tensor memory an element takes one column of 32 bits of one lane. The seven high bits of the offset are the lane,
-    and the others are the column.
+    and the others are the column. A bit of the offset for which the layout has a zero is a gap between blocks of rows.
 
     An element of 4 bits takes a byte, unless the tensor is `packed`: then two neighbors share a byte, as in global
     memory. Only TMA fills packed tensors, and only dots read them.

@@ -37,9 +37,10 @@ LogicalResult MemDescReinterpretOp::verify() {
     return int64_t(llvm::PowerOf2Ceil(llvm::divideCeil(t.getElementType().getIntOrFloatBitWidth(), 8)));
   };
   auto elements = [](MemDescType t) { return t.getStages() * ShapedType::getNumElements(t.getShape()); };
-  // A tile of narrower elements takes the first columns.
+  // A tile of narrower elements takes the first columns, of each block of rows if there are gaps.
   if (from.getSpace() == MemorySpace::Tensor && to.getSpace() == MemorySpace::Tensor) {
-    if (from.getStages() != to.getStages() || elements(to) * bytes(to) > elements(from) * bytes(from))
+    auto extent = [&](MemDescType t) { return bytes(t) << t.getLayout().getOffsets().size(); };
+    if (from.getStages() != to.getStages() || extent(to) > extent(from))
       return emitOpError("the result takes more columns of tensor memory, or other stages, than the source");
     return success();
   }

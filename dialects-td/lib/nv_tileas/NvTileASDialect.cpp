@@ -345,8 +345,8 @@ void MemDescType::print(AsmPrinter &printer) const {
     printer << ", packed";
   printer << '>';
 }
-// Invariants: extents are powers of two; the layout has one offset bit per bit of the element index; at least one
-// stage; the alignment is a power of two of at least 8; packed elements have four bits and are in shared
+// Invariants: extents are powers of two; the layout has one offset bit per bit of the element index, next to gaps in
+// tensor memory; at least one stage; the alignment is a power of two of at least 8; packed elements have four bits and are in shared
 // memory.
 LogicalResult MemDescType::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> shape, Type element,
                                   SharedLayoutAttr layout, int64_t stages, MemorySpace space, int64_t alignment,
@@ -367,9 +367,11 @@ LogicalResult MemDescType::verify(function_ref<InFlightDiagnostic()> emitError, 
   if (space != MemorySpace::Shared && count < TMEM_LANES)
     return emitError() << "a tensor in tensor memory has at least one element for each of " << TMEM_LANES
                        << " lanes, got " << count;
-  if (int64_t(1) << layout.getOffsets().size() != count)
-    return emitError() << "layout covers " << (int64_t(1) << layout.getOffsets().size()) << " elements, shape has "
-                       << count;
+  // In tensor memory, a zero is a gap between blocks of rows.
+  int64_t gaps = space == MemorySpace::Tensor ? llvm::count(layout.getOffsets(), 0) : 0;
+  int64_t covered = int64_t(1) << (layout.getOffsets().size() - gaps);
+  if (covered != count)
+    return emitError() << "layout covers " << covered << " elements, shape has " << count;
   return success();
 }
 

@@ -81,6 +81,14 @@ pub fn tensor_memory_type<'c>(
     memory_type(op, (shape, element), memory.bases(), (stages, MemorySpace::Tensor))
 }
 
+/// Returns the type of a left operand that replaces an accumulator of 32-bit elements: each block of rows takes the
+/// first columns of the block that it replaces.
+pub fn replacing_memory_type<'c>(op: OpRef<'c>, shape: &[i64], element: Type<'c>) -> Result<MemDescType<'c>, String> {
+    let gap = (32 / storage_bits(element)).ilog2();
+    let memory = Shape::new(shape).and_then(|shape| TensorMemory::spaced(&shape, gap)).map_err(|e| e.to_string())?;
+    memory_type(op, (shape, element), memory.bases(), (1, MemorySpace::Tensor))
+}
+
 fn memory_type<'c>(
     op: OpRef<'c>,
     (shape, element): (&[i64], Type<'c>),

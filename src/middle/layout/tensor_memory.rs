@@ -18,7 +18,9 @@
 //! empty. A warp then takes fragments, in which four threads share two rows and all threads have the same work.
 //!
 //! The left operand of a dot may be in tensor memory too: row `r` in lane `r`, and as many elements in a column of 32
-//! bits as fit ([`TensorMemory::accumulator`]). A position then counts elements rather than columns.
+//! bits as fit ([`TensorMemory::accumulator`]). A position then counts elements rather than columns. An operand that
+//! replaces an accumulator needs fewer columns. Each block of rows then takes the first columns of the block that it
+//! replaces ([`TensorMemory::spaced`]), and bits of a position without a basis vector are *gaps* between blocks.
 //!
 //! *Worked example.* 256x128 of f32: rows 0 to 127 are in columns 0 to 127, rows 128 to 255 in columns 128 to 255. With
 //! eight warps, a warp reads 64 columns in four loads of 32 registers: of its lanes 0 to 15 and 16 to 31, for each
@@ -81,15 +83,33 @@ impl TensorMemory {
 
     /// The memory of an M x N tile with these bases: the element at each position with one bit.
     ///
-    /// Errors: as [`Self::accumulator`], or other than one independent basis for each bit of an element's number.
+    /// Errors: as [`Self::accumulator`], or other than one independent basis for each bit of an element's number, next
+    /// to gaps of zero.
     pub fn new(shape: &Shape, bases: Vec<u64>) -> Result<Self> {
         let (rows, columns, lanes) = extents(shape)?;
         let map = LinearMap::new(bases.clone(), 64)?;
+        let gaps = bases.iter().filter(|basis| **basis == 0).count();
         let (expected, found) = ((rows + columns) as u64, bases.len() as u64 - map.kernel().len() as u64);
-        if expected != found || bases.len() != rows + columns {
+        if expected != found || bases.len() != rows + columns + gaps {
             return Err(LayoutError::Mismatch { what: "bits of a position in tensor memory", expected, found });
         }
         Ok(Self { lanes, bases, map })
+    }
+
+    /// The memory of an M x N tile whose blocks of 128 rows are `2^gap` times as far apart as their columns need. Less
+    /// than two blocks have no gap.
+    ///
+    /// Errors: as [`Self::accumulator`].
+    pub fn spaced(shape: &Shape, gap: u32) -> Result<Self> {
+        let ((rows, columns, lanes), mut bases) = (extents(shape)?, Self::accumulator(shape)?.bases);
+        let gap = if rows > lanes { gap } else { 0 };
+        bases.splice(columns..columns, (0..gap).map(|_| 0));
+        Self::new(shape, bases)
+    }
+
+    /// log2 of the distance of blocks of rows, in units of their columns.
+    pub fn gap(&self) -> u32 {
+        self.bases.iter().filter(|basis| **basis == 0).count() as u32
     }
 
     /// The element at each position with one bit.
@@ -97,7 +117,7 @@ impl TensorMemory {
         &self.bases
     }
 
-    /// The columns of the tile: of 32 bits if each holds one element.
+    /// The columns of the tile, including gaps: of 32 bits if each holds one element.
     pub fn columns(&self) -> u32 {
         1 << (self.bases.len() - self.lanes)
     }
@@ -221,6 +241,11 @@ impl TensorMemory {
         Layout::new(register, (0..5).map(row).collect(), warp.collect(), vec![])
     }
 
+    /// Whether each of `warps` warps holds whole rows of a tile in the registers of [`Self::rows`].
+    pub fn holds_rows(shape: &Shape, warps: u32) -> bool {
+        !is_half(shape) && RowParts::of(shape, warps).is_ok_and(|parts| parts.own == parts.columns)
+    }
+
     /// The registers of a left operand with elements of `bits` bits: as [`Self::rows`], except for fragments of 8-bit
     /// elements, of which four share a register and a column.
     ///
@@ -257,27 +282,30 @@ impl TensorMemory {
     }
 
     /// The loads of a thread that read an accumulator to the registers of [`Self::rows`], at most `most` columns each.
-    /// The columns are relative to the warp's first ([`Self::columns_of_row_warps`]).
+    /// The columns are relative to the warp's first ([`Self::columns_of_row_warps`]). Blocks of rows are apart as
+    /// [`Self::gap`] says.
     ///
     /// Errors: as [`Self::rows`].
-    pub fn row_loads(shape: &Shape, warps: u32, most: u32) -> Result<Vec<TensorLoad>> {
+    pub fn row_loads(shape: &Shape, warps: u32, most: u32, gap: u32) -> Result<Vec<TensorLoad>> {
         let RowParts { columns, blocks, own, .. } = RowParts::of(shape, warps)?;
         let count = most.min(1 << own);
         let parts = (1 << own) / count;
         let load = |i: u32| {
             let (block, part) = (i / parts, i % parts);
-            TensorLoad { register: i * count, count, lane: 0, column: (block << columns) + part * count }
+            TensorLoad { register: i * count, count, lane: 0, column: (block << (columns as u32 + gap)) + part * count }
         };
         Ok((0..parts << blocks).map(load).collect())
     }
 
-    /// The first column, in [`Self::rows`], of each group of four warps.
+    /// The first column, in [`Self::rows`], of each group of four warps. Blocks of rows are apart as [`Self::gap`]
+    /// says.
     ///
     /// Errors: as [`Self::rows`].
-    pub fn columns_of_row_warps(shape: &Shape, warps: u32) -> Result<Vec<u32>> {
+    pub fn columns_of_row_warps(shape: &Shape, warps: u32, gap: u32) -> Result<Vec<u32>> {
         let RowParts { rows, columns, blocks, own } = RowParts::of(shape, warps)?;
         let of_blocks = 1u32 << (rows - LANES_LOG2 - blocks);
-        let first = |group: u32| ((group % of_blocks) << (blocks + columns)) + ((group / of_blocks) << own);
+        let apart = blocks + columns + gap as usize;
+        let first = |group: u32| ((group % of_blocks) << apart) + ((group / of_blocks) << own);
         Ok((0..warps / 4).map(first).collect())
     }
 }

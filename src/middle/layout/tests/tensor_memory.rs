@@ -65,16 +65,19 @@ fn loads_read_the_elements_of_the_layout() {
 }
 
 /// The same for loads of whole rows: a lane reads a lane of tensor memory, and further warps take further blocks of
-/// rows before they divide the columns.
+/// rows before they divide the columns. Blocks of rows may have gaps between them.
 #[test]
 fn loads_read_whole_rows() {
     for (rows, columns) in [(128, 8), (128, 128), (256, 64), (512, 32), (128, 256)] {
-        for (warps, most) in [(4, 32), (8, 32), (8, 64), (16, 16)] {
+        for (warps, most, gap) in [(4, 32, 0), (8, 32, 0), (8, 64, 1), (16, 16, 2)] {
             let shape = Shape::new(&[rows, columns]).unwrap();
-            let memory = TensorMemory::accumulator(&shape).unwrap();
+            let memory = TensorMemory::spaced(&shape, gap).unwrap();
+            assert_eq!(memory.gap(), if rows > 128 { gap } else { 0 });
+            let blocks = rows as u32 / 128;
+            assert_eq!(memory.columns(), (columns as u32 * blocks) << memory.gap(), "{rows}x{columns}");
             let layout = TensorMemory::rows(&shape, warps).unwrap();
-            let loads = TensorMemory::row_loads(&shape, warps, most).unwrap();
-            let first = TensorMemory::columns_of_row_warps(&shape, warps).unwrap();
+            let loads = TensorMemory::row_loads(&shape, warps, most, gap).unwrap();
+            let first = TensorMemory::columns_of_row_warps(&shape, warps, gap).unwrap();
             assert_eq!(loads.iter().map(|l| l.count).sum::<u32>(), layout.registers());
             assert!(loads.iter().all(|l| l.count <= most));
             let mut seen = BTreeSet::new();

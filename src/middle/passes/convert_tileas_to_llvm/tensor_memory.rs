@@ -328,7 +328,8 @@ impl<'c> Lower<'c, '_> {
         let desc = self.memdesc(op, memory)?;
         let (layout, tensor) = (self.layout(op, tensor)?, self.tensor(op, tensor)?);
         let (shape, warps) = (tensor.tile_shape(), self.threads.warps as u32);
-        if tensor_memory(desc) != TensorMemory::accumulator(&shape).ok() {
+        let gap = tensor_memory(desc).map_or(0, |memory| memory.gap());
+        if tensor_memory(desc) != TensorMemory::spaced(&shape, gap).ok() {
             return Err(fail(op, "the storage is not laid out as an accumulator or a left operand"));
         }
         let bits = storage_bits(desc.element_type());
@@ -338,7 +339,7 @@ impl<'c> Lower<'c, '_> {
             (true, true) => return self.fragment_moves(op, memory, desc, MOVED_COLUMNS),
             _ => {}
         }
-        let slices = TensorMemory::slices_of(&shape, &layout).filter(|_| layout.warps() == warps);
+        let slices = TensorMemory::slices_of(&shape, &layout).filter(|_| layout.warps() == warps && gap == 0);
         let slices =
             slices.ok_or_else(|| fail(op, "the layout of the tensor is not one that tensor memory can move"))?;
         let element = element_of(tensor.element, false).filter(|e| e.bits() == 32);
@@ -394,7 +395,8 @@ impl<'c> Lower<'c, '_> {
         let carrier = self.carrier(element.unwrap_or(Element::S32));
         let l = &self.l;
         let own = self.own_lanes(op, memory)?;
-        let first = TensorMemory::columns_of_row_warps(&shape, warps).map_err(error)?;
+        let gap = tensor_memory(desc).map_or(0, |memory| memory.gap());
+        let first = TensorMemory::columns_of_row_warps(&shape, warps, gap).map_err(error)?;
         // Each bit of the group's number adds columns.
         let group = l.bin("lshr", self.threads.warp, l.i32c(2));
         let bits = (0..first.len().ilog2()).map(|bit| {
@@ -402,7 +404,7 @@ impl<'c> Lower<'c, '_> {
             l.mul(one, l.i32c(first[1 << bit].into()))
         });
         let own = bits.fold(own, |sum, part| l.add(sum, part));
-        let loads = TensorMemory::row_loads(&shape, warps, most).map_err(error)?;
+        let loads = TensorMemory::row_loads(&shape, warps, most, gap).map_err(error)?;
         let at = |load: &TensorLoad| if load.column == 0 { own } else { l.add(own, l.i32c(load.column.into())) };
         let places = loads.into_iter().map(|load| (at(&load), load)).collect();
         Ok(Moves { shape: MoveShape::Rows, places, carrier })

@@ -16,8 +16,9 @@
 //!
 //! If the operand is computed from an accumulator that it can replace (`analysis::memory_dots`), it takes the columns
 //! of the accumulator. The consumers have then read the accumulator, and its next dot follows the dot that reads the
-//! operand, so nothing is acquired or released. Warpgroups that divide the accumulator meet before they replace it,
-//! because narrower elements are in columns that other warps have read.
+//! operand, so nothing is acquired or released. Warpgroups that divide the columns of the accumulator meet before they
+//! replace it, because narrower elements are in columns that other warps have read. If each has blocks of
+//! rows of its own, these take the columns of the same rows.
 //!
 //! A resident operand is stored to shared memory after its definition. Its pipeline orders the store after the dots
 //! that read the previous contents, if the definition is in a loop:
@@ -49,11 +50,12 @@ use crate::{
         pass::{Failed, fail},
         phases,
         rt::*,
-        shared_memory::tensor_memory_type,
+        shared_memory::{replacing_memory_type, tensor_memory_type},
     },
 };
 use melior::Context;
 use rustc_hash::{FxHashMap, FxHashSet};
+use tile_layout::{Shape, TensorMemory};
 
 /// A left operand in tensor memory, for the thread that issues its dot.
 #[derive(Clone, Copy)]
@@ -95,8 +97,16 @@ pub(super) struct LeftOperands<'c> {
     pipeline: Val<'c>,
     first: Val<'c>,
     memory: LeftMemory<'c>,
-    /// Whether several warpgroups store it.
-    is_divided: bool,
+    /// Whether warps meet before they store it over an accumulator.
+    meets: bool,
+}
+
+/// Whether several warps hold a row of the left operand of a dot.
+fn meets(dot: AnyDot<'_>, plan: &DotPlan) -> bool {
+    let warps = plan.consumer_warps();
+    let shape = Tensor::of_value(dot.lhs()).and_then(|t| Shape::new(&t.shape).ok());
+    let holds_rows = shape.is_some_and(|shape| TensorMemory::holds_rows(&shape, warps));
+    warps > WARPGROUP && !(plan.whole_rows && holds_rows)
 }
 
 enum LeftMemory<'c> {
@@ -128,8 +138,7 @@ impl<'c> LeftOperands<'c> {
             let full = (phases::FULL, i64::from(plan.consumer_warps()));
             let phases: Vec<(&str, i64)> = [full].into_iter().chain(empty).collect();
             let (pipeline, first) = create_pipeline(op, top, 1, &phases, &[])?;
-            let is_divided = plan.consumer_warps() > WARPGROUP;
-            all.push(Self { dot: *dot, pipeline, first, memory, is_divided });
+            all.push(Self { dot: *dot, pipeline, first, memory, meets: meets(*dot, plan) });
         }
         Ok(all)
     }
@@ -147,14 +156,14 @@ impl<'c> LeftOperands<'c> {
         b.set_location(op.location());
         let (memory, is_released) = match &self.memory {
             LeftMemory::Replaces(from) => {
-                if self.is_divided {
+                if self.meets {
                     BarrierOp::build(&b, None, None).map_err(error)?;
                     TmemFenceOp::build(&b, true).map_err(error)?;
                 }
                 let scores =
                     accumulators.get(&op_key(from.op())).ok_or_else(|| fail(op, "a dot has no accumulator"))?;
                 let tensor = Tensor::of_value(self.dot.lhs()).ok_or_else(|| fail(op, "operand is not a tensor"))?;
-                let t = tensor_memory_type(op, &tensor.shape, tensor.element, 1).map_err(|e| fail(op, e))?;
+                let t = replacing_memory_type(op, &tensor.shape, tensor.element).map_err(|e| fail(op, e))?;
                 (MemDescReinterpretOp::build(&b, t.into(), scores.memory).map_err(error)?.result(), false)
             }
             LeftMemory::Own(t) => {
