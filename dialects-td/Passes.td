@@ -299,11 +299,27 @@ def TileASPingPong : Pass<"tileas-ping-pong", "::mlir::ModuleOp"> {
   let dependentDialects = ["nv_tileas"];
 }
 
+def TileASSeparateWarpgroups : Pass<"tileas-separate-warpgroups", "::mlir::ModuleOp"> {
+  let summary = "give each warpgroup of the consumers barriers of its own";
+  let description = [{
+    Applies to dependent dots in tensor memory whose consumers have several warpgroups, each with the rows of one
+    instruction of each dot. Pipelines between the consumers and the agent `matrix` get barriers for each warpgroup, and
+    the dots are divided by rows. A warpgroup then does not wait for the others.
+  }];
+  let statistics = [
+    Statistic<"numPipelines", "num-pipelines", "pipelines with barriers for each warpgroup">
+  ];
+  let dependentDialects = ["nv_tileas"];
+}
+
 def TileASIssueAhead : Pass<"tileas-issue-ahead", "::mlir::ModuleOp"> {
   let summary = "issue the first dots of an iteration before the last dots of the previous one";
   let description = [{
     Applies to loops of the agent `matrix` if the plan says `issue_ahead`: the dots before the first operand that
     consumers compute are issued an iteration ahead. The tensor cores then work while consumers compute the operand.
+
+    If the warpgroups of the consumers have barriers of their own, all dots of one warpgroup are issued before the next
+    one's, in any plan. Without `issue_ahead` the first dots of the next iteration follow the last ones of this one.
   }];
   let statistics = [
     Statistic<"numLoops", "num-loops", "loops whose first dots are issued ahead">

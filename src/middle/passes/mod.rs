@@ -43,6 +43,7 @@ pub mod tileas_prefetch_tiles;
 pub mod tileas_prepare_for_scheduling;
 pub mod tileas_recompute_for_scheduling;
 pub mod tileas_remove_layout_conversions;
+pub mod tileas_separate_warpgroups;
 pub mod tileas_skip_rescale;
 pub mod tileas_slicing;
 pub mod tileas_specialize_agents;
@@ -100,6 +101,7 @@ pub(crate) fn register_own() {
     register::<tileas_materialize_async::MaterializeAsync>();
     register::<tileas_lower_tma_load_store_to_async::LowerTmaLoadStoreToAsync>();
     register::<tileas_pipeline_dots::PipelineDots>();
+    register::<tileas_separate_warpgroups::SeparateWarpgroups>();
     register::<tileas_issue_ahead::IssueAhead>();
     register::<tileas_prefetch_tiles::PrefetchTiles>();
     register::<tileas_delay_loads::DelayLoads>();

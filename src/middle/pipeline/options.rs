@@ -273,6 +273,7 @@ const OPTIONAL: &[&str] = &[
     "tileas-assign-load-store-layouts",
     "tileas-remove-layout-conversions",
     "tileas-pipeline-dots",
+    "tileas-separate-warpgroups",
     "tileas-issue-ahead",
     "tileas-ping-pong",
     "tileas-prefetch-tiles",
@@ -588,6 +589,7 @@ impl Options {
             add("tileas-pipeline-dots", &[]);
             add("tileas-materialize-async", &[]);
             add("tileas-specialize-agents", &[]);
+            add("tileas-separate-warpgroups", &[]);
             add("tileas-issue-ahead", &[]);
             add("tileas-ping-pong", std::slice::from_ref(&target));
             add("tileas-prefetch-tiles", &[]);

@@ -95,7 +95,7 @@ module {}
 // UNSPECIALIZE-FINISH-NEXT: tileir-post-nvvm-finalize
 // UNSPECIALIZE-FINISH-NEXT: )
 
-// AGENTS-TIER: Pass Manager with 42 passes:
+// AGENTS-TIER: Pass Manager with 43 passes:
 // AGENTS-TIER-NEXT: builtin.module(
 // AGENTS-TIER-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false numerics=default strict-types=},
 // AGENTS-TIER-NEXT: tileir-insert-debug-scope{emission-kind=None},
@@ -116,6 +116,7 @@ module {}
 // AGENTS-TIER-NEXT: tileas-pipeline-dots,
 // AGENTS-TIER-NEXT: tileas-materialize-async,
 // AGENTS-TIER-NEXT: tileas-specialize-agents,
+// AGENTS-TIER-NEXT: tileas-separate-warpgroups,
 // AGENTS-TIER-NEXT: tileas-issue-ahead,
 // AGENTS-TIER-NEXT: tileas-ping-pong{compute-capability=sm_90 when=if-faster},
 // AGENTS-TIER-NEXT: tileas-prefetch-tiles,

@@ -103,7 +103,7 @@ module {}
 // UNSPECIALIZE-FINISH-NEXT: builtin.module(
 // UNSPECIALIZE-FINISH: )
 
-// AGENTS-TIER: Pass Manager with 55 passes:
+// AGENTS-TIER: Pass Manager with 56 passes:
 // AGENTS-TIER-NEXT: builtin.module(
 // AGENTS-TIER-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false numerics=default strict-types=},
 // AGENTS-TIER-NEXT: tileir-insert-debug-scope{emission-kind=None},
@@ -124,6 +124,7 @@ module {}
 // AGENTS-TIER-NEXT: tileas-pipeline-dots,
 // AGENTS-TIER-NEXT: tileas-materialize-async,
 // AGENTS-TIER-NEXT: tileas-specialize-agents,
+// AGENTS-TIER-NEXT: tileas-separate-warpgroups,
 // AGENTS-TIER-NEXT: tileas-issue-ahead,
 // AGENTS-TIER-NEXT: tileas-ping-pong{compute-capability=sm_90 when=if-faster},
 // AGENTS-TIER-NEXT: tileas-prefetch-tiles,
