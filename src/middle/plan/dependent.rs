@@ -32,8 +32,10 @@ const CANDIDATES: [(u32, u32); 3] = [(1, 2), (2, 1), (1, 1)];
 
 /// Warps of a warpgroup.
 const WARPGROUP: u32 = 4;
-/// Registers of a thread that issues loads or dots.
-const LOADING_REGISTERS: u32 = 48;
+/// Registers of a thread that issues loads or dots: all of its addresses, or the least with which it runs.
+const LOADING_REGISTERS: [u32; 2] = [72, 48];
+/// Registers of a consumer thread beyond its estimate, so that all other agents may have theirs.
+const MARGIN: u32 = 40;
 /// Registers of a consumer thread for addresses and counters, in addition to tensors. In whole rows, few values belong
 /// to a row but not to a column.
 const OTHER_REGISTERS: u32 = 32;
@@ -113,11 +115,17 @@ fn complete(
     let eights = |registers: u32| registers / 8 * 8;
     let [least, most] = [whole("setmaxnreg.least")?, whole("setmaxnreg.most")?];
     let launch = eights(whole("sm.registers")? / (32 * all_warps * blocks)).min(most);
-    let other_registers = kernel.producer_registers.next_multiple_of(8).max(least).max(LOADING_REGISTERS);
-    // Registers of one thread of each warpgroup.
-    let rest = (launch * all_warps / WARPGROUP).saturating_sub(other_registers * others / WARPGROUP);
-    let registers = eights(rest / warpgroups).min(most);
     let needed = live + OTHER_REGISTERS;
+    let all = launch * all_warps / WARPGROUP;
+    let [all_addresses, loading] =
+        LOADING_REGISTERS.map(|n| kernel.producer_registers.next_multiple_of(8).max(least).max(n));
+    // Registers of one thread of each warpgroup of consumers, beside other agents with this many.
+    let beside = |other: u32| eights(all.saturating_sub(other * others / WARPGROUP) / warpgroups).min(most);
+    let is_enough = needed + MARGIN <= beside(all_addresses);
+    let registers = beside(if is_enough { all_addresses } else { loading });
+    // The other agents take what is left.
+    let left = eights(all.saturating_sub(registers * warpgroups) / (others / WARPGROUP));
+    let other_registers = left.clamp(loading, most);
     if needed > registers {
         return Err(NoPlan::Registers { needed, available: registers });
     }

@@ -4,7 +4,7 @@
 // two warps fill up the second one. Scores, weights and results fit in half of the columns without sharing any.
 
 // CHECK-LABEL: nv_tileaa.func @attention(
-// CHECK-SAME: nv_tileas.dot_plan<groups = [1, 1], columns = 64, stages = 8, scratch = {{[0-9]+}}, launch_registers = 128, agents = [<"consumers", warps = 4, registers = 208>, <"producer", warps = 1, registers = 48>, <"matrix", warps = 1, registers = 48>, <"spare", warps = 2, registers = 48>], unit = tensor with whole_rows = true with issue_ahead = true>
+// CHECK-SAME: nv_tileas.dot_plan<groups = [1, 1], columns = 64, stages = 8, scratch = {{[0-9]+}}, launch_registers = 128, agents = [<"consumers", warps = 4, registers = 184>, <"producer", warps = 1, registers = 72>, <"matrix", warps = 1, registers = 72>, <"spare", warps = 2, registers = 72>], unit = tensor with whole_rows = true with issue_ahead = true>
 !q = !nv_tileaa.tiled_view<tile = [128, 64], memref<?x64xf16, strides = [64, 1]>, padding = zero>
 !k = !nv_tileaa.tiled_view<tile = [64, 64], memref<?x64xf16, strides = [64, 1]>, padding = zero>
 !o = !nv_tileaa.tiled_view<tile = [128, 64], memref<128x64xf32, strides = [64, 1]>>
