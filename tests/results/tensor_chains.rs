@@ -101,6 +101,48 @@ fn tile_after_tile() {
     }
 }
 
+/// Tiles of 256 rows: two warpgroups of consumers with barriers of their own, whose dots are issued in turn.
+fn separate_warpgroups() {
+    let rows = Chain { m: 256, element: Number::Bf16, n: 64, d: 64, w: 128, trips: 2, ..CHAIN };
+    for (n, d, w, trips) in [
+        (64, 128, 128, 0),
+        (64, 128, 128, 1),
+        (64, 128, 128, 3),
+        (128, 128, 128, 0),
+        (128, 128, 128, 1),
+        (128, 128, 128, 2),
+        (128, 64, 64, 2),
+        (32, 64, 128, 2),
+    ] {
+        let chain = Chain { n, d, w, trips, ..rows };
+        let body = chain.usual("%x");
+        assert!(is_separate(&chain, &body), "256x{n}x{d}");
+        chain.in_tensor_memory(&body);
+    }
+    let carried = ["%f#0", "%f#1", "%f#2"];
+    let two_loops = rows.queries("%x")
+        + &rows.looped("f", "%zero to %n, step %one", ["%top0", "%weight0", "%total0"], &rows.step("f", "%j"))
+        + &rows.looped("g", "%one to %n, step %one", carried, &rows.step("g", "%j"))
+        + &rows.store("%g#1", "%g#2", "%x");
+    rows.in_tensor_memory(&two_loops);
+    let once = Chain { trips: 1, ..rows };
+    let tiles = format!(
+        "%first = cmpi equal %x, %zero, signed : tile<i32> -> tile<i1>\n\
+         %end = select %first, %two, %zero : tile<i1>, tile<i32>\n\
+         for %tile in (%zero to %end, step %one) : tile<i32> {{\n{}continue\n}}\n",
+        once.usual("%tile")
+    );
+    once.in_tensor_memory(&tiles);
+    let steps = rows.looped("f", "%zero to %n, step %two", ["%top0", "%weight0", "%total0"], &rows.step("f", "%j"));
+    rows.in_tensor_memory(&(rows.queries("%x") + &steps + &rows.store("%f#1", "%f#2", "%x")));
+    let bytes = Chain { element: Number::E4m3, values_as_columns: true, n: 128, ..rows };
+    assert!(is_separate(&bytes, &bytes.usual("%x")));
+    bytes.in_tensor_memory(&bytes.usual("%x"));
+    // Consumers store these queries together.
+    let computed = Chain { query: Query::Computed, ..rows };
+    computed.in_tensor_memory(&computed.usual("%x"));
+}
+
 /// CTAs take over tile blocks. Results are stored in slices of columns while the next tile block begins, and its
 /// queries are loaded after the last scores of this one.
 fn taken_over() {
@@ -119,6 +161,19 @@ fn taken_over() {
         + &narrow.looped("g", "%zero to %two, step %one", carried, &narrow.step("g", "%j"))
         + &narrow.store("%g#1", "%g#2", "%x");
     narrow.taken_over(&two_loops);
+    // Two warpgroups of consumers.
+    for (n, d, w, trips) in [(64, 128, 128, 0), (64, 128, 128, 1), (64, 128, 128, 2), (128, 128, 128, 1)] {
+        let chain = Chain { m: 256, element: Number::Bf16, result: Number::Bf16, n, d, w, trips, ..narrow };
+        let body = chain.usual("%x");
+        assert!(is_separate(&chain, &body), "256x{n}x{d}");
+        chain.taken_over(&body);
+    }
+}
+
+/// Whether each warpgroup of consumers has barriers of its own for scores, weights and results.
+fn is_separate(chain: &Chain, body: &str) -> bool {
+    let plan = exact::compiled_for("sm_100", &chain.program(body), 3, Emit::TileAs, &[]);
+    plan.matches("warpgroups 2").count() == 3
 }
 
 fn steps() {
@@ -232,20 +287,28 @@ fn three_dots() {
 
 //===-- machine code --------------------------------------------------------===//
 
-/// Checks attention on sm_100: two CTAs per SM, nothing spills, and the loop of the consumers neither synchronizes the
-/// CTA nor carries an accumulator. One thread issues the dots of both products.
+/// Checks attention on sm_100: two CTAs per SM, or one with tiles of 256 rows, nothing spills, and the loop of the
+/// consumers neither synchronizes the CTA nor carries an accumulator. One thread issues the dots of both products.
 fn is_lean(chain: &Chain, program: &str, test: &str) {
     let &Chain { m, n, d, .. } = chain;
+    // Tiles of more rows have one CTA per SM, and two warpgroups of consumers.
+    let (columns_of_cta, memory_of_cta) = if m > 128 { (512, WHOLE_SM) } else { (256, HALF_OF_SM) };
     let bits = if chain.element == Number::Bf16 { 16 } else { 8 };
     let target = Target::by_name("sm_100").expect("a target");
     let plan = exact::compiled_for("sm_100", program, 3, Emit::TileAs, &[]);
     assert!(plan.contains("whole_rows = true"), "{m}x{n}x{d} has no plan\n{plan}");
     let columns = plan.split("tmem_allocate").nth(1).and_then(|rest| rest.split("columns ").nth(1)?.split(' ').next());
-    assert!(columns.is_some_and(|c| c.parse::<u32>().is_ok_and(|c| c <= 256)), "{columns:?} columns of tensor memory");
+    assert!(
+        columns.is_some_and(|c| c.parse::<u32>().is_ok_and(|c| c <= columns_of_cta)),
+        "{columns:?} columns of tensor memory"
+    );
     let ptx = exact::compiled_for("sm_100", program, 3, Emit::Ptx, &[]);
     assert_eq!(ptx.contains("clusterlaunchcontrol"), chain.result == Number::Bf16, "taking over of {m}x{n}x{d}");
     let shared = ptx.split("__tileir_shared[").nth(1).and_then(|rest| rest.split(']').next()?.parse().ok());
-    assert!(shared.is_some_and(|bytes: u32| bytes <= HALF_OF_SM), "{shared:?} bytes of shared memory in {m}x{n}x{d}");
+    assert!(
+        shared.is_some_and(|bytes: u32| bytes <= memory_of_cta),
+        "{shared:?} bytes of shared memory in {m}x{n}x{d}"
+    );
     let cubin = cubin::assemble(&ptx, target, 3, DebugInfo::None).unwrap_or_else(|e| panic!("{e}"));
     assert!(cubin.resources.iter().all(|k| k.spill_stores + k.spill_loads == 0), "{m}x{n}x{d} spills");
     let code = sass::disassemble(&cubin, &format!("tensor-chain-{test}-{m}-{n}-{d}")).unwrap_or_else(|e| panic!("{e}"));
@@ -263,14 +326,21 @@ fn is_lean(chain: &Chain, program: &str, test: &str) {
     // sometimes peels the first iteration.
     let ahead = usize::from(plan.contains("issue_ahead = true"));
     let commits = count(dots, "UTCBAR");
-    let agrees = |firsts: usize| products * (2 * firsts + 1 + ahead) == commits * (n + firsts * d) * bits / 256;
-    assert!((1..=1 + ahead).any(agrees), "{products} products and {commits} commits in {m}x{n}x{d}");
+    // With several warpgroups, each announces its scores and releases its weights.
+    let groups = m / 128;
+    let agrees = |firsts: usize| {
+        let steps = groups * (n + firsts * d) * bits / 256;
+        products * (firsts * (groups + 1) + 1 + ahead * groups) == commits * steps
+    };
+    let most = if groups > 1 { 2 } else { 1 + ahead };
+    assert!((1..=most).any(agrees), "{products} products and {commits} commits in {m}x{n}x{d}");
     let row = format!("tensor_chains::{test}/{m}x{n}x{d}");
     golden::gate(&row, body.len()).unwrap_or_else(|e| panic!("{e}"));
 }
 
-/// The shared memory of each of two CTAs of an SM.
+/// The shared memory of each of two CTAs of an SM, and of one alone.
 const HALF_OF_SM: u32 = 228 * 1024 / 2 - 1024;
+const WHOLE_SM: u32 = 227 * 1024;
 
 fn attention_has_few_instructions() {
     for (m, n, d) in [(128, 128, 128), (128, 64, 128), (128, 128, 64)] {
@@ -283,7 +353,8 @@ fn attention_has_few_instructions() {
 
 /// CTAs take over tile blocks if results have 16 bits.
 fn taken_over_attention_has_few_instructions() {
-    for (m, n, d) in [(128, 128, 128), (128, 64, 128), (128, 128, 64)] {
+    for (m, n, d) in [(128, 128, 128), (128, 64, 128), (128, 128, 64), (256, 128, 128), (256, 64, 128), (256, 128, 64)]
+    {
         let chain = Chain { element: Number::Bf16, result: Number::Bf16, m, n, d, w: d, ..CHAIN };
         let all = chain.attention("f", "%zero to %n, step %one", ["%top0", "%weight0", "%total0"], "");
         let program = chain.program(&(chain.queries("%x") + &all + &chain.store("%f#1", "%f#2", "%x")));
@@ -316,6 +387,7 @@ pub fn trials() -> Vec<Trial> {
         other_operands,
         two_loops,
         tile_after_tile,
+        separate_warpgroups,
         taken_over,
         steps,
         rows_that_are_left_alone,

@@ -17,6 +17,7 @@ use crate::{
     },
     dialect::{
         dot_plan::{Agent, CONSUMERS, DotPlan, MATRIX, PRODUCER, SPARE, WARPGROUP},
+        dots::{ACC, TileDot},
         layouts::{Tensor, storage_bits},
         nv_tileaa::TiledStoreOp,
         nv_tileas::MmaKind,
@@ -63,7 +64,7 @@ pub(super) fn plan<'c>(
     let issue_ahead = apart.is_some();
     let (plan, columns) = apart.map_or((least, shared), |plan| (plan, all));
     // A CTA that takes over tile blocks stores results while the rings are in use.
-    let takes_over = takes_over && plan.warpgroups == 1;
+    let takes_over = takes_over && has_own_rows(function, plan.warpgroups);
     let slices = SLICES.into_iter().filter(|_| takes_over).find_map(|slices| {
         let storage = storage_of_slices(function, slices)?;
         let with = beside(columns, storage).ok()?;
@@ -113,7 +114,14 @@ fn storage_of_slices(function: OpRef<'_>, slices: u32) -> Option<u32> {
 /// Whether a CTA has the memory to store results while its rings are in use.
 pub(super) fn can_take_over(function: OpRef<'_>, plan: &DotPlan) -> bool {
     let storage = storage_of_slices(function, plan.slices);
-    plan.groups == [1, 1] && storage.is_some_and(|bytes| bytes <= plan.scratch)
+    has_own_rows(function, plan.groups[1]) && storage.is_some_and(|bytes| bytes <= plan.scratch)
+}
+
+/// Whether each warpgroup of consumers has rows of its own in all accumulators.
+fn has_own_rows(function: OpRef<'_>, warpgroups: u32) -> bool {
+    let rows = |dot: TileDot<'_>| Tensor::of_value(operand(dot.op(), ACC)).map_or(0, |t| t.shape[0] as u64);
+    let is_own = |rows| rows == u64::from(warpgroups) * LANES;
+    warpgroups == 1 || collect_ops(function, TileDot::cast).into_iter().map(rows).all(is_own)
 }
 
 /// The agents of a plan, in the order of their warps.
