@@ -116,8 +116,8 @@ def NvTileAS_CreatePipelineOp : NvTileAS_Op<"async.pipeline.create_pipeline", Nv
     each thread that commits its own copies. `barriers` holds 64 bits for each phase of each stage, and of each
     warpgroup if there are `warpgroups`.
 
-    With `warpgroups`, each of the consumers' warpgroups has its own rows of a stage, and barriers of its own. One
-    warpgroup makes the arrivals. The pipeline has no leader.
+    With `warpgroups`, each of the consumers' warpgroups has its own rows of a stage, and barriers of its own, which
+    expect the arrivals of this warpgroup alone. The pipeline has no leader.
 
     With `leader`, the two CTAs of a cluster share the pipeline. Both CTAs arrive at the leader's barriers of the phases
     with these names, except that only one thread of the leader announces TMA loads.
@@ -237,8 +237,8 @@ def NvTileAS_ConsumerReleaseOp : NvTileAS_Op<"async.pipeline.consumer_release", 
       Optional<I1>:$predicate, Optional<NvTileAS_Tensor>:$after, UnitAttr:$dots, OptionalAttr<StrAttr>:$phase,
       OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$warpgroup);
   let assemblyFormat = [{
-    $pipeline `[` $iterator `]` (`dots` $dots^)? (`at` custom<Name>($phase)^)? (`warpgroup` $warpgroup^)? (`if` $predicate^)?
-    (`after` $after^ `:` type($after) `,`)? attr-dict `:` type($pipeline)
+    $pipeline `[` $iterator `]` (`dots` $dots^)? (`at` custom<Name>($phase)^)? (`warpgroup` $warpgroup^)?
+    (`if` $predicate^)? (`after` $after^ `:` type($after) `,`)? attr-dict `:` type($pipeline)
   }];
   let moreDeclarations = [{ llvm::StringRef getPhaseName() { return getPhase().value_or("empty"); } }];
   let hasVerifier = 1;

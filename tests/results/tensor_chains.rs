@@ -13,6 +13,25 @@ use tile_test_support::{Trial, cubin, exact, functions, golden, sass};
 const ROWS: Chain = Chain { m: 128, ..CHAIN };
 
 impl Chain {
+    /// Two loops over the keys, of which the second one starts with the results of the first one.
+    fn two_loops(&self, second: &str) -> String {
+        let carried = ["%f#0", "%f#1", "%f#2"];
+        self.queries("%x")
+            + &self.looped("f", "%zero to %n, step %one", ["%top0", "%weight0", "%total0"], &self.step("f", "%j"))
+            + &self.looped("g", second, carried, &self.step("g", "%j"))
+            + &self.store("%g#1", "%g#2", "%x")
+    }
+
+    /// A loop over tiles: two of the first tile block, and none of the others.
+    fn tile_after_tile(&self) -> String {
+        format!(
+            "%first = cmpi equal %x, %zero, signed : tile<i32> -> tile<i1>\n\
+             %end = select %first, %two, %zero : tile<i1>, tile<i32>\n\
+             for %tile in (%zero to %end, step %one) : tile<i32> {{\n{}continue\n}}\n",
+            self.usual("%tile")
+        )
+    }
+
     fn in_tensor_memory(&self, body: &str) {
         exact::check_in_tensor_memory(&self.program(body), [2, 1, 1], self.parameters());
     }
@@ -79,12 +98,7 @@ fn other_operands() {
 fn two_loops() {
     for trips in [0, 1, 3] {
         let chain = Chain { trips, ..ROWS };
-        let carried = ["%f#0", "%f#1", "%f#2"];
-        let body = chain.queries("%x")
-            + &chain.looped("f", "%zero to %n, step %one", ["%top0", "%weight0", "%total0"], &chain.step("f", "%j"))
-            + &chain.looped("g", "%one to %n, step %one", carried, &chain.step("g", "%j"))
-            + &chain.store("%g#1", "%g#2", "%x");
-        chain.in_tensor_memory(&body);
+        chain.in_tensor_memory(&chain.two_loops("%one to %n, step %one"));
     }
 }
 
@@ -92,12 +106,7 @@ fn two_loops() {
 fn tile_after_tile() {
     for trips in [0, 1, 3] {
         let chain = Chain { trips, ..ROWS };
-        chain.in_tensor_memory(&format!(
-            "%first = cmpi equal %x, %zero, signed : tile<i32> -> tile<i1>\n\
-             %end = select %first, %two, %zero : tile<i1>, tile<i32>\n\
-             for %tile in (%zero to %end, step %one) : tile<i32> {{\n{}continue\n}}\n",
-            chain.usual("%tile")
-        ));
+        chain.in_tensor_memory(&chain.tile_after_tile());
     }
 }
 
@@ -119,20 +128,9 @@ fn separate_warpgroups() {
         assert!(is_separate(&chain, &body), "256x{n}x{d}");
         chain.in_tensor_memory(&body);
     }
-    let carried = ["%f#0", "%f#1", "%f#2"];
-    let two_loops = rows.queries("%x")
-        + &rows.looped("f", "%zero to %n, step %one", ["%top0", "%weight0", "%total0"], &rows.step("f", "%j"))
-        + &rows.looped("g", "%one to %n, step %one", carried, &rows.step("g", "%j"))
-        + &rows.store("%g#1", "%g#2", "%x");
-    rows.in_tensor_memory(&two_loops);
+    rows.in_tensor_memory(&rows.two_loops("%one to %n, step %one"));
     let once = Chain { trips: 1, ..rows };
-    let tiles = format!(
-        "%first = cmpi equal %x, %zero, signed : tile<i32> -> tile<i1>\n\
-         %end = select %first, %two, %zero : tile<i1>, tile<i32>\n\
-         for %tile in (%zero to %end, step %one) : tile<i32> {{\n{}continue\n}}\n",
-        once.usual("%tile")
-    );
-    once.in_tensor_memory(&tiles);
+    once.in_tensor_memory(&once.tile_after_tile());
     let steps = rows.looped("f", "%zero to %n, step %two", ["%top0", "%weight0", "%total0"], &rows.step("f", "%j"));
     rows.in_tensor_memory(&(rows.queries("%x") + &steps + &rows.store("%f#1", "%f#2", "%x")));
     let bytes = Chain { element: Number::E4m3, values_as_columns: true, n: 128, ..rows };
@@ -155,12 +153,7 @@ fn taken_over() {
     }
     let columns = Chain { keys_as_columns: true, values_as_columns: true, result: Number::Bf16, ..narrow };
     columns.taken_over(&columns.usual("%x"));
-    let carried = ["%f#0", "%f#1", "%f#2"];
-    let two_loops = narrow.queries("%x")
-        + &narrow.looped("f", "%zero to %n, step %one", ["%top0", "%weight0", "%total0"], &narrow.step("f", "%j"))
-        + &narrow.looped("g", "%zero to %two, step %one", carried, &narrow.step("g", "%j"))
-        + &narrow.store("%g#1", "%g#2", "%x");
-    narrow.taken_over(&two_loops);
+    narrow.taken_over(&narrow.two_loops("%zero to %two, step %one"));
     // Two warpgroups of consumers.
     for (n, d, w, trips) in [(64, 128, 128, 0), (64, 128, 128, 1), (64, 128, 128, 2), (128, 128, 128, 1)] {
         let chain = Chain { m: 256, element: Number::Bf16, result: Number::Bf16, n, d, w, trips, ..narrow };

@@ -346,8 +346,8 @@ void MemDescType::print(AsmPrinter &printer) const {
   printer << '>';
 }
 // Invariants: extents are powers of two; the layout has one offset bit per bit of the element index, next to gaps in
-// tensor memory; at least one stage; the alignment is a power of two of at least 8; packed elements have four bits and are in shared
-// memory.
+// tensor memory; at least one stage; the alignment is a power of two of at least 8; packed elements have four bits and
+// are in shared memory.
 LogicalResult MemDescType::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> shape, Type element,
                                   SharedLayoutAttr layout, int64_t stages, MemorySpace space, int64_t alignment,
                                   bool packed) {

@@ -1,9 +1,10 @@
 // Verifiers of pipelines and of programs of one thread.
 //
-// Checked here: barriers are 64-bit words, one for each phase of each stage and each warpgroup; phases have different names and at least
-// one arrival, and ops name phases of their pipeline; one thread announces bytes, and one thread signals for its dots,
-// while other ops signal for whole warps; a program of one thread does not contain barriers; the region of
-// `produce_one` yields its tile, or nothing if it changes a stage, and does not use tensors of other threads.
+// Checked here: barriers are 64-bit words, one for each phase of each stage and each warpgroup; phases have different
+// names and at least one arrival, and ops name phases and warpgroups of their pipeline; one thread announces bytes, and
+// one thread signals for its dots, while other ops signal for whole warps; a program of one thread does not contain
+// barriers; the region of `produce_one` yields its tile, or nothing if it changes a stage, and does not use tensors of
+// other threads.
 //
 // Not checked here: the order in which stages are acquired and released (`tileas-check-synchronization`), and that the
 // announced bytes are the bytes that copies write.

@@ -496,11 +496,9 @@ impl TensorLeft {
     /// The operand in tensor memory of an instruction of this shape.
     fn of(desc: MemDescType<'_>, [m, _, k]: [u32; 3]) -> Result<Self, String> {
         let shape = Shape::new(desc.shape()).map_err(|e| e.to_string())?;
-        let gap = tensor_memory(desc).map_or(0, |memory| memory.gap());
-        let needed = TensorMemory::spaced(&shape, gap).map_err(|e| format!("lhs: {e}"))?;
-        if tensor_memory(desc) != Some(needed) || m != OPERAND_ROWS.min(shape.extents()[0] as u32) {
-            return Err(format!("lhs is not laid out as an operand of {m} rows in tensor memory"));
-        }
+        let gap = tensor_memory(desc).and_then(|memory| memory.gap_of_accumulator(&shape));
+        let gap = gap.filter(|_| m == OPERAND_ROWS.min(shape.extents()[0] as u32));
+        let gap = gap.ok_or_else(|| format!("lhs is not laid out as an operand of {m} rows in tensor memory"))?;
         let columns = |elements: u32| elements * storage_bits(desc.element_type()) / 32;
         Ok(Self::Tensor { block: columns((shape.extents()[1] as u32) << gap), step: columns(k) })
     }

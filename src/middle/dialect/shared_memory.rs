@@ -14,10 +14,11 @@ use super::{
     attributes::REUSE,
     layouts::{Tensor, memory_bits, storage_bits},
     nv_tileas::{AllocTensorOp, BarrierOp, LocalLoadOp, LocalStoreOp, MemDescType, MemorySpace, SharedLayoutAttr},
+    pass::context_of,
     pass::{Failed, fail},
     rt::*,
 };
-use melior::ir::Type;
+use melior::ir::{Type, r#type::IntegerType};
 use tile_layout::{
     AccessMode, Direction, Layout, Matrices, Pairs, ScaleFactors, Shape, SharedAccess, SharedLayout, SharedOptions,
     TensorMemory, plan_shared,
@@ -217,6 +218,14 @@ pub fn aligned_storage_type<'c>(
     alignment: i64,
 ) -> Result<MemDescType<'c>, BuildError> {
     shared_type(op, (shape, element), bases, (alignment, false))
+}
+
+/// Returns the type of storage for at least this many barriers.
+pub fn barrier_storage_type<'c>(op: OpRef<'c>, barriers: i64, alignment: i64) -> Result<MemDescType<'c>, BuildError> {
+    let words = (barriers as u64).next_power_of_two();
+    let bases: Vec<u64> = (0..words.ilog2()).map(|i| 1 << i).collect();
+    let word = IntegerType::new(context_of(op), 64).into();
+    aligned_storage_type(op, &[words as i64], word, &bases, alignment)
 }
 
 /// Returns the same storage as a tile of another shape, whose layout has these bases.

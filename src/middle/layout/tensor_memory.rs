@@ -112,6 +112,11 @@ impl TensorMemory {
         self.bases.iter().filter(|basis| **basis == 0).count() as u32
     }
 
+    /// The [`Self::gap`], if the tile is laid out as an accumulator apart from it.
+    pub fn gap_of_accumulator(&self, shape: &Shape) -> Option<u32> {
+        (Self::spaced(shape, self.gap()).as_ref() == Ok(self)).then(|| self.gap())
+    }
+
     /// The element at each position with one bit.
     pub fn bases(&self) -> &[u64] {
         &self.bases

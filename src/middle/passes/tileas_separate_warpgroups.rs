@@ -42,11 +42,11 @@ use crate::{
         pass::{Failed, PassContext, RustPass, descriptors, fail},
         phases::Handover,
         rt::*,
-        shared_memory::{aligned_storage_type, root_of, tensor_columns},
+        shared_memory::{barrier_storage_type, root_of, tensor_columns},
     },
     pass_descriptor,
 };
-use melior::{Context, ir::r#type::IntegerType};
+use melior::Context;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The rows of an instruction, and of a warpgroup.
@@ -90,8 +90,8 @@ struct Users {
     agents: FxHashSet<usize>,
     /// The phases at which consumers arrive.
     phases: FxHashSet<String>,
-    /// Whether consumers fill stages other than of tensor memory, or one of their threads uses it alone.
-    is_whole: bool,
+    /// Whether the warpgroups of consumers fill a stage of shared memory together, or one thread acts for all of them.
+    is_joint: bool,
 }
 
 impl<'c> Separation<'c> {
@@ -115,7 +115,7 @@ impl<'c> Separation<'c> {
                 if number > 0 {
                     return;
                 }
-                of.is_whole |= match x {
+                of.is_joint |= match x {
                     Handover::Commit(x) => !x.tensor(),
                     Handover::Next(_) => false,
                     _ => parent_op(op).is_some_and(|o| ElectOp::cast(o).is_some()),
@@ -125,8 +125,7 @@ impl<'c> Separation<'c> {
                 }
             });
         }
-        let is_whole = |of: &Users| of.agents.contains(&0) && of.is_whole;
-        if users.values().any(is_whole) {
+        if users.values().any(|of| of.is_joint) {
             return None;
         }
         let both: FxHashSet<usize> = [0, matrix].into_iter().collect();
@@ -176,11 +175,8 @@ impl<'c> Separation<'c> {
         let old = defining_op(pipeline.barriers()).and_then(AllocTensorOp::cast);
         let old = old.ok_or_else(|| fail(op, "its barriers are not storage of their own"))?;
         let desc = MemDescType::cast(ty(pipeline.barriers())).ok_or_else(|| fail(op, "its barriers are no memdesc"))?;
-        let words = (desc.shape().iter().product::<i64>() * self.groups) as u64;
-        let words = words.next_power_of_two();
-        let bases: Vec<u64> = (0..words.ilog2()).map(|i| 1 << i).collect();
-        let word = IntegerType::new(context, 64).into();
-        let t = aligned_storage_type(op, &[words as i64], word, &bases, desc.alignment()).map_err(error)?;
+        let barriers = desc.shape().iter().product::<i64>() * self.groups;
+        let t = barrier_storage_type(op, barriers, desc.alignment()).map_err(error)?;
         let b = Builder::before(context, old.op());
         b.set_location(old.op().location());
         let storage = AllocTensorOp::build(&b, t.into(), None).map_err(error)?.result();

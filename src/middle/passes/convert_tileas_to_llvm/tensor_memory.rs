@@ -328,10 +328,8 @@ impl<'c> Lower<'c, '_> {
         let desc = self.memdesc(op, memory)?;
         let (layout, tensor) = (self.layout(op, tensor)?, self.tensor(op, tensor)?);
         let (shape, warps) = (tensor.tile_shape(), self.threads.warps as u32);
-        let gap = tensor_memory(desc).map_or(0, |memory| memory.gap());
-        if tensor_memory(desc) != TensorMemory::spaced(&shape, gap).ok() {
-            return Err(fail(op, "the storage is not laid out as an accumulator or a left operand"));
-        }
+        let gap = tensor_memory(desc).and_then(|memory| memory.gap_of_accumulator(&shape));
+        let gap = gap.ok_or_else(|| fail(op, "the storage is not laid out as an accumulator or a left operand"))?;
         let bits = storage_bits(desc.element_type());
         let in_rows = TensorMemory::operand(&shape, warps, bits).is_ok_and(|rows| rows == layout);
         match (in_rows, desc.shape()[0] < LANES) {

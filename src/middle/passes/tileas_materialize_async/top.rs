@@ -14,7 +14,7 @@ use crate::{
         pass::{Failed, fail},
         phases,
         rt::*,
-        shared_memory::{ALIGNMENT, aligned_storage_type, shared_layout, vector_of, with_stages},
+        shared_memory::{ALIGNMENT, barrier_storage_type, shared_layout, vector_of, with_stages},
     },
 };
 use melior::{Context, ir::r#type::IntegerType};
@@ -127,13 +127,10 @@ pub(super) fn create_pipeline<'c>(
 ) -> Result<(Val<'c>, Val<'c>), Failed> {
     let error = |e: BuildError| fail(op, e.to_string());
     let context = top.context();
-    let words = (phases.len() as u64 * stages as u64).next_power_of_two();
-    let bases: Vec<u64> = (0..words.ilog2()).map(|i| 1 << i).collect();
-    let word = IntegerType::new(context, 64).into();
     // Two CTAs with dependent dots share the memory of an SM, which their tiles nearly fill.
     let is_dense = DotPlan::around(op).is_some_and(|plan| plan.whole_rows);
     let alignment = if is_dense { WORD_BYTES } else { ALIGNMENT };
-    let barriers = aligned_storage_type(op, &[words as i64], word, &bases, alignment).map_err(error)?;
+    let barriers = barrier_storage_type(op, phases.len() as i64 * stages, alignment).map_err(error)?;
     let barriers = AllocTensorOp::build(top, barriers.into(), None).map_err(error)?.result();
     let pipeline = PipelineType::get(op.location(), stages)
         .ok_or_else(|| fail(op, "cannot build a pipeline of that many stages"))?;
