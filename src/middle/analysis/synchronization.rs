@@ -384,6 +384,7 @@ impl<'c> Judge<'c> {
         let (access, other) = (of(access), of(other));
         let agent = |op| ThreadScope::of(op).map(|s| (op_key(s.op), s.region));
         access.access.pipelined
+            && !access.access.may_be_unread
             && !other.access.pipelined
             && agent(access.access.op) != agent(other.access.op)
             && *other.is_behind.get_or_init(|| is_after_pipelines(other.access.op))

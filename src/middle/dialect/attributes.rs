@@ -217,6 +217,10 @@ keys! {
     /// On a load of a tile that consumers read: the stages of the ring through which TMA loads it. Set by
     /// `tileaa-plan-dots`; read as [`STAGED`].
     OWN_STAGES: I64 = "nv_tileas.own_stages";
+    /// On the storage of a resident operand: the loops around its dots may not run, so that consumers do not learn when
+    /// its copy ends. Set by `tileas-materialize-async`; read by `tileas-optimize-alloc-tensor` and
+    /// `tileas-check-synchronization`.
+    MAY_BE_UNREAD: Unit = "nv_tileas.may_be_unread";
     /// On a load in a producer's program: the number of enclosing loops that it may leave. Set by
     /// `tileaa-outline-producers`; read by `tileas-materialize-async` and `tileas-specialize-agents`.
     OUTSIDE: I64 = "nv_tileas.outside";

@@ -17,7 +17,7 @@
 use crate::{
     analysis::branches::innermost_block,
     dialect::{
-        attributes::REUSE,
+        attributes::{MAY_BE_UNREAD, REUSE},
         nv_tileaa,
         nv_tileas::{
             AgentSwitchOp, AllocTensorOp, BarrierOp, ConsumerReleaseOp, MemDescSlotOp, MemDescType, MemorySpace,
@@ -165,8 +165,10 @@ fn collect<'c>(function: OpRef<'c>) -> Result<Vec<Storage<'c>>, Failed> {
             let end = block_around(op.op())
                 .filter(|_| is_ring(op))
                 .and_then(|block| *ends_of_rings.entry(block_key(block)).or_insert_with(|| end_of_rings(block)));
-            if let Some((_, end)) = end {
-                live.1 = end_of(end);
+            match end {
+                Some(_) if MAY_BE_UNREAD.is_on(op.op()) => live.1 = end_of(function),
+                Some((_, end)) => live.1 = end_of(end),
+                None => {}
             }
             if live.0 == usize::MAX {
                 live = (number[&op_key(op.op())], number[&op_key(op.op())]);

@@ -5,7 +5,7 @@
 // The ring of keys and values, the queries, the scores, the results, and the weights, which have no phase of their own
 // that is empty: they take the columns of the scores.
 // CHECK: %[[RING:.*]] = nv_tileas.async.pipeline.create_pipeline %{{.*}} phases [full = 1, empty = 1] : {{.*}} -> <2>
-// CHECK: %[[HELD:.*]] = nv_tileas.alloc_tensor : <128x128xf16,
+// CHECK: %[[HELD:.*]] = nv_tileas.alloc_tensor {nv_tileas.may_be_unread} : <128x128xf16,
 // CHECK: %[[QUERY:.*]] = nv_tileas.async.pipeline.create_pipeline %{{.*}} phases [full = 1, empty = 1] : {{.*}} -> <1>
 // CHECK: %[[Q:.*]] = nv_tileas.async.pipeline.create_iterator %[[QUERY]]
 // CHECK: %[[SCORES:.*]] = nv_tileas.async.pipeline.create_pipeline %{{.*}} phases [full = 1, empty = 4] : {{.*}} -> <1>

@@ -4,6 +4,7 @@
 //! determine which thread touches which element.
 
 use crate::dialect::{
+    attributes::MAY_BE_UNREAD,
     behaviour::{self, Memory, SyncKind},
     layouts::Tensor,
     nv_tileas::{
@@ -49,6 +50,8 @@ pub struct SharedAccess<'c> {
     /// Whether the barriers of the access's pipeline order it with the pipeline's other accesses, which
     /// [`crate::analysis::pipelines`] checks.
     pub(super) pipelined: bool,
+    /// Whether a copy into the memory may be in flight when all pipelines have ended.
+    pub(super) may_be_unread: bool,
     /// For warps that fill stages or convert them for others: the op at which they take ownership of the stage.
     pub(super) turn: Option<usize>,
     /// Whether only the first warp of the scope makes the access, and its lanes synchronize afterwards.
@@ -150,6 +153,7 @@ pub(super) fn steps<'c>(op: OpRef<'c>) -> Vec<SyncStep<'c>> {
             asynchronous: is_asynchronous,
             work,
             pipelined,
+            may_be_unread: defining_op(root_of(memory)).is_some_and(|storage| MAY_BE_UNREAD.is_on(storage)),
             turn: pipelined.then(|| turn_of(op)).flatten(),
             by_first_warp: MakeTiledTmaDescOp::cast(op).is_some(),
         });

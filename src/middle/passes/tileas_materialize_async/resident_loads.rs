@@ -22,13 +22,14 @@ use crate::{
         tokens,
     },
     dialect::{
-        attributes::STAGED,
+        attributes::{MAY_BE_UNREAD, STAGED},
         dot_plan::DotPlan,
         dots::LHS,
-        loops::carry_through,
+        loops::{always_runs, carry_through},
         nv_tileas::{ConsumerReleaseOp, IncIterOp, TiledLoadOp},
         pass::{Failed, fail},
         rt::*,
+        upstream::Scf,
     },
 };
 use melior::Context;
@@ -59,6 +60,12 @@ impl<'c> ResidentLoad<'c> {
         let view = View::of(tiled.view()).ok_or_else(|| not("its view is not created in this function"))?;
         let stage = tile.loaded().stage(&view, 1, plan.dot_unit()).map_err(|e| fail(load, e))?;
         let copied = StagedTile::with_stage(tiled, stage, (top, maps), (1, 1), facts)?;
+        let parents = |op: OpRef<'c>| std::iter::successors(parent_op(op), |op| parent_op(*op));
+        let runs = |around: OpRef<'c>| Scf::of(around) == Some(Scf::For) && always_runs(around);
+        let is_read = |dot| parents(dot).take_while(|around| parents(load).all(|p| p != *around)).all(runs);
+        if !tile.dots.iter().any(|(dot, _)| is_read(*dot)) {
+            defining_op(copied.storage).into_iter().for_each(|storage| MAY_BE_UNREAD.mark(storage));
+        }
         let mut memory = None;
         let last = carry_through(top.context(), entry, load, copied.first, &mut |iterator| {
             let b = Builder::before(top.context(), load);

@@ -40,7 +40,7 @@ pub(super) struct StagedTile<'c> {
     bytes: u32,
     map: Val<'c>,
     stage: MemDescType<'c>,
-    storage: Val<'c>,
+    pub storage: Val<'c>,
     pub pipeline: Val<'c>,
     /// The iterator of the first stage.
     pub first: Val<'c>,
