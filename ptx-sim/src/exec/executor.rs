@@ -419,6 +419,13 @@ impl Machine<'_> {
         true
     }
 
+    /// The number of SMs: few under an adversarial schedule, so that kernels that divide their work by it do so in
+    /// small launches too.
+    fn sms(&self) -> u32 {
+        let most = self.options.adversarial.map_or(u32::MAX, |seed| 1 + (seed % 4) as u32);
+        self.config.sms.clamp(1, most)
+    }
+
     fn new_cta(&mut self, cluster: usize, slot: usize, clusterid: [u32; 3], rank: u32) -> Cta {
         let shape = &self.shape;
         let c = shape.cluster;
@@ -434,8 +441,8 @@ impl Machine<'_> {
             ctaid: id,
             nctaid: shape.grid,
             nwarps: warps,
-            smid: (linear % u64::from(self.config.sms.max(1))) as u32,
-            nsm: self.config.sms,
+            smid: (linear % u64::from(self.sms())) as u32,
+            nsm: self.sms(),
             gridid: self.grid_id,
             clusterid,
             nclusterid: shape.cluster_grid(),
