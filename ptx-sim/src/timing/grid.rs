@@ -76,7 +76,18 @@ pub fn queue<B>(blocks: &[B], length: usize, one_round: bool) -> impl Iterator<I
 
 /// Options that record the start of all clusters.
 pub fn start(total: u64, grain: &RecordOptions) -> RecordOptions {
-    RecordOptions { clusters: (0..total).collect(), budget: Some(START), instructions: true, ..grain.clone() }
+    start_of((0..total).collect(), grain)
+}
+
+/// Options that record the start of some clusters.
+pub fn start_of(clusters: Vec<u64>, grain: &RecordOptions) -> RecordOptions {
+    RecordOptions { clusters, budget: Some(START), instructions: true, ..grain.clone() }
+}
+
+/// Whether only the first of the recorded clusters has work.
+pub fn later_are_idle(recording: &Recording) -> bool {
+    let clusters = recording.blocks.chunks(recording.blocks_per_cluster.max(1) as usize).count() as u64;
+    clusters > 1 && idle(recording) == (1..clusters).collect()
 }
 
 /// Sorts the CTAs of a launch of one round, which ends with the longest.

@@ -122,14 +122,18 @@ pub fn predict(
     let together = (resident as u64 * costs.sms as u64 / u64::from(empty.blocks_per_cluster.max(1))).min(total);
     let all = || record(device, grid::start(total, &grain));
     let takeovers = takes_over(&program).then(|| Takeovers::of((total, together), all)).transpose()?;
-    let started = takeovers.as_ref().map_or(empty.cluster_grid, |_| [together as u32, 1, 1]);
-    let one_round = takeovers.is_some() || together == total;
+    let run_all = takeovers.is_none()
+        && first_run_all((total, together), |clusters| record(device, grid::start_of(clusters, &grain)))?;
+    // The others end at once, one after the other.
+    let ends = if run_all { costs.launch_block * (total - together) as f64 / together as f64 } else { 0.0 };
+    let first_only = takeovers.is_some() || run_all;
+    let started = if first_only { [together as u32, 1, 1] } else { empty.cluster_grid };
+    let one_round = first_only || together == total;
     let samples = grid::samples(started, one_round, takeovers.as_ref());
     let next = takeovers.as_ref().map(|takeovers| takeovers.next.clone());
     let grain = RecordOptions { takeovers: next.unwrap_or_default(), ..grain };
     // A first run creates the state that the kernel keeps, such as tensor maps.
-    let before = samples.first().copied().into_iter().collect();
-    record(device, RecordOptions { clusters: before, ..grain.clone() })?;
+    record(device, RecordOptions { clusters: samples.iter().take(1).copied().collect(), ..grain.clone() })?;
     let detailed = RecordOptions { clusters: samples, instructions: true, ..grain.clone() };
     let mut recording = record(device, detailed)?;
     let share = grid::keep_busy(&mut recording.blocks, recording.blocks_per_cluster.max(1) as usize);
@@ -153,11 +157,10 @@ pub fn predict(
         functions.push(image.slots.clone());
     }
     let all = together * u64::from(recording.blocks_per_cluster);
-    let started_blocks = takeovers.map_or(recording.grid_blocks, |_| all);
+    let started_blocks = if first_only { all } else { recording.grid_blocks };
     let started_blocks = ((started_blocks as f64 * share).round() as u64).max(1);
     let per_sm = started_blocks.div_ceil(costs.sms as u64);
     let first_share = mean_first_share(&traces, &functions, &first, &costs);
-    let busy_sms = (started_blocks as f64).min(costs.sms);
     let planes = planes + image::REGISTERS + program.funcs.iter().map(|f| f.preds).max().unwrap_or(0) + 1;
     let resident_here = resident.min(per_sm as usize).max(1);
     let l1_bytes = costs.l1_bytes - (recording.shared_bytes as f64 + costs.shared_reserved) * resident_here as f64;
@@ -171,14 +174,14 @@ pub fn predict(
         _ => (func, pc),
     };
     let time_at = |mhz: f64| -> Result<(Replay, f64), Error> {
-        let bandwidth = bandwidth(&costs, mhz, busy_sms, first_share);
+        let bandwidth = bandwidth(&costs, mhz, (started_blocks as f64).min(costs.sms), first_share);
         let input = Input { costs: &costs, slots: &functions, first: &first, planes, bandwidth, l1_lines };
         let replay = Sm::run(&input, &queue, resident_here).map_err(|stuck| {
             let at = stuck.event.map(|e| place(e.func, e.pc));
             stuck_error(at, &program)
         })?;
         let mean = started_blocks as f64 / costs.sms;
-        let clocks = extend(&replay.ends, resident_here, traces.len(), mean, per_sm, costs.even_rounds);
+        let clocks = extend(&replay.ends, resident_here, traces.len(), mean, per_sm, costs.even_rounds) + ends;
         Ok((replay, clocks))
     };
     let active = started_blocks as f64 / (per_sm as f64 * costs.sms);
@@ -195,10 +198,7 @@ pub fn predict(
     for ((func, pc), line) in std::mem::take(&mut replay.lines) {
         replay.lines.entry(place(func, pc)).or_default().add(&line);
     }
-    let clock_reads = recording.blocks.iter().zip(std::mem::take(&mut replay.clocks));
-    let clock_reads = clock_reads
-        .map(|(block, warps)| BlockClocks { id: block.id, warps: warps.into_iter().map(Into::into).collect() });
-    let clock_reads = ClockReads { blocks: clock_reads.collect() };
+    let clock_reads = clock_reads(&recording.blocks, std::mem::take(&mut replay.clocks));
     Ok(report::prediction(report::Parts {
         entry: &program.funcs[entry].name,
         machine: machine.name.clone(),
@@ -218,6 +218,25 @@ pub fn predict(
         program: &program,
         schedulers: costs.schedulers,
     }))
+}
+
+/// The values of the clock that the warps of each CTA read.
+fn clock_reads(blocks: &[BlockTrace], read: Vec<Vec<Vec<u64>>>) -> ClockReads {
+    let of = |(block, warps): (&BlockTrace, Vec<Vec<u64>>)| BlockClocks {
+        id: block.id,
+        warps: warps.into_iter().map(Into::into).collect(),
+    };
+    ClockReads { blocks: blocks.iter().zip(read).map(of).collect() }
+}
+
+/// Whether the clusters that start at once run the whole grid. `record` records the start of clusters.
+fn first_run_all(
+    (total, together): (u64, u64),
+    record: impl FnOnce(Vec<u64>) -> Result<Recording, Error>,
+) -> Result<bool, Error> {
+    let Some(later) = total.checked_sub(together).filter(|count| *count > 0) else { return Ok(false) };
+    let clusters = [0, together, together + later / 3, together + later * 2 / 3, total - 1];
+    Ok(grid::later_are_idle(&record(clusters.into())?))
 }
 
 /// Runs a launch for a record.

@@ -359,7 +359,6 @@ fn a_launch_of_one_round_ends_with_its_longest_block() {
     assert!((1.85..2.0).contains(&(uneven / even)), "{even} {uneven}");
 }
 
-/// A unit that is busy on all SMs draws more than the limit; on one SM it does not.
 /// CTAs that end at once take no part of a round. Here the second half of the grid has no work.
 #[test]
 fn blocks_without_work_take_no_time() {
@@ -376,6 +375,24 @@ fn blocks_without_work_take_no_time() {
     assert!((with_idle.clocks / alone.clocks - 1.0).abs() < 0.05, "{} {}", alone.clocks, with_idle.clocks);
 }
 
+/// The CTAs of the first round run the whole grid. Each of the others takes an SM for the time of a start.
+#[test]
+fn the_first_round_may_run_all_blocks() {
+    // Shared memory lets an SM run six of them.
+    let text = kernel("", "ld.global.b32 %r7, [%rd3];");
+    let first = text.replacen(
+        "{",
+        "{ .reg .pred idle; .reg .b32 number, count; mov.u32 number, %ctaid.x; mov.u32 count, %nsmid;
+         mul.lo.u32 count, count, 6; setp.ge.u32 idle, number, count; @idle exit;",
+        1,
+    );
+    let clocks = |text: &str, rounds: u32| predicted_on(text, rounds * 6 * 132, 5000, 1 << 16).clocks;
+    let (alone, first) = (clocks(&text, 1), clocks(&first, 10));
+    let starts = 9.0 * number("launch.block");
+    assert!((first - alone - starts).abs() < 0.01 * alone, "{alone} {first} {starts}");
+}
+
+/// A unit that is busy on all SMs draws more than the limit; on one SM it does not.
 #[test]
 fn power_lowers_the_clock() {
     let text = kernel(
