@@ -3,7 +3,7 @@
 //!
 //! Scores are whole numbers, weights are from 1 to 8, and the previous total is halved if a row's maximum increases.
 
-use exact::{Numbers, compiled, compiled_for, compiled_with, scalar};
+use exact::{Numbers, check_with, compiled, compiled_for, compiled_with, scalar};
 use tile_fuzz::case::Parameter;
 use tile_interface::{DebugInfo, Emit};
 use tile_interp::types::Number;
@@ -440,6 +440,23 @@ fn tile_after_tile() {
     }
 }
 
+/// The queries of the next tile arrive while the results of this one are stored, both by TMA.
+fn queries_of_the_next_tile() {
+    for (m, trips) in [(64, 0), (64, 1), (64, 3), (128, 2)] {
+        let chain = Chain { m, trips, result: Number::F16, blocks: 3, ..CHAIN };
+        let body = format!(
+            "%all = constant <i32: 3> : tile<i32>\n\
+             for %tile in (%x to %all, step %one) : tile<i32> {{\n{}continue\n}}\n",
+            chain.usual("%tile")
+        );
+        let program = chain.program(&body);
+        let plan = compiled(&program, 3, Emit::TileAs);
+        assert!(plan.contains("] : <2xi64> -> <1>"), "no stage for queries\n{plan}");
+        let launch = ([1, 1, 1], chain.parameters());
+        check_with("sm_90", &program, launch, &[], &["wgmma", "cp.async.bulk.tensor.2d.global"]);
+    }
+}
+
 /// Steps other than one, and upper bounds that are not reached exactly.
 fn steps() {
     let chain = CHAIN;
@@ -637,6 +654,7 @@ pub fn trials() -> Vec<Trial> {
         two_loops,
         scheduled_loops,
         tile_after_tile,
+        queries_of_the_next_tile,
         steps,
         sums_that_are_left_alone,
         loops_that_stay,

@@ -12,7 +12,7 @@ use super::{
 use crate::dialect::{
     layouts::{f32_beside, memory_bits, storage_bits, tf32_beside},
     nv_tileaa::{Ordering, Padding, PtrType, TiledViewType},
-    nv_tileas::{MemDescType, MemorySpace, TiledLoadOp, TiledStoreOp, TmaDescType, TmaFill},
+    nv_tileas::{MemDescType, MemorySpace, TiledLoadOp, TmaDescType, TmaFill},
     rt::*,
     shared_memory::shared_layout,
     types,
@@ -75,28 +75,24 @@ pub struct PlannedStore<'c> {
     pub whole: Option<(Val<'c>, u64)>,
 }
 
-/// Returns the map with which TMA can copy `store` from `source`, or the reason against it.
+/// Returns the map with which TMA can copy the tile of `view` at `indices` from `source`, or the reason against it.
+/// `store` is the store of the tile, which no other access is ordered with.
 ///
 /// Along the contiguous dimension, stores write units of 16 bytes. If the extent cut a unit, the rest of the unit
 /// would be written too; H200s do that for rows of 62 16-bit elements with a stride of 64.
 pub fn plan_store<'c>(
-    store: TiledStoreOp<'c>,
+    store: OpRef<'c>,
+    (view, indices): (&View<'c>, &[Val<'c>]),
     source: MemDescType<'c>,
     facts: &Facts,
 ) -> Result<PlannedStore<'c>, String> {
-    if store.ordering() != Ordering::Weak {
-        return Err("the store is ordered with other accesses".into());
-    }
-    let view = View::of(store.view()).ok_or("the view is not created in this function")?;
-    let indices: Vec<Val<'c>> = store.indices().collect();
-    let plan = plan_moving(&view, &indices, source, facts, (Direction::Store, Outside::Anything))?.proved()?;
+    let plan = plan_moving(view, indices, source, facts, (Direction::Store, Outside::Anything))?.proved()?;
     if plan.map.element_strides.iter().any(|&step| step != 1) {
         return Err("its elements are not contiguous".into());
     }
-    let map =
-        desc_type(store.op().location(), view.memref.element_type(), &plan.map).ok_or("the map type is invalid")?;
+    let map = desc_type(store.location(), view.memref.element_type(), &plan.map).ok_or("the map type is invalid")?;
     let dim = plan.map.dims[0];
-    let access = tiled_access(facts, &view, &indices, &places(store.op()));
+    let access = tiled_access(facts, view, indices, &places(store));
     let is_inside = view.ty.dim_map().iter().zip(&access.in_bounds).any(|(&d, &inside)| d as usize == dim && inside);
     let unit = MAP_UNIT >> plan.map.element.log2_bytes();
     let whole = match view.extent(dim) {

@@ -172,7 +172,7 @@ impl<'c> Store<'c> {
             return Err("its tensor differs between iterations".into());
         }
         let storage = stage_of(op.op(), &view, view.memref.element_type(), false)?;
-        let planned = tensor_maps::plan_store(op, storage, facts)?;
+        let planned = tensor_maps::plan_store(op.op(), (&view, &op.indices().collect::<Vec<_>>()), storage, facts)?;
         let value = skip_conversions(op.value());
         let tensor = Tensor::of_value(value).ok_or("it stores no tensor")?;
         let access = SharedAccess::new(

@@ -11,9 +11,11 @@
 
 use super::{
     Found, Limits, OTHER_BYTES, Obstacle, Planned, PlannedOperand, agents, least_scratch, reasons, refusal, rings,
+    room::stored_in_loops,
 };
 use crate::{
     analysis::{
+        facts::Facts,
         memory_dots::ScaledAccumulation,
         pressure::fullest,
         producers::{LoadedOperand, accumulation, is_computed_from_dot},
@@ -50,9 +52,18 @@ pub(super) fn plan<'c>(
         return Err((op, "no operand of its dots is loaded".into()));
     }
     let movers = movers(found);
-    let kernel = kernel(function, found, staged);
+    let least = least_scratch(MOST_GROUPS);
     let pressure = Pressure::of(function, found);
-    let plan = plan_kernel(&kernel, &|groups| pressure.registers(groups), hints, machine);
+    let beside = |stored: u32| {
+        let kernel = kernel(function, found, staged + stored.saturating_sub(least));
+        plan_kernel(&kernel, &|groups| pressure.registers(groups), hints, machine)
+    };
+    // Threads store the results of loops if TMA has no memory of its own.
+    let stored = stored_in_loops(function, &Facts::of(function)).unwrap_or(0);
+    let (stored, plan) = match beside(stored) {
+        Err(_) if stored > 0 => (0, beside(0)),
+        plan => (stored, plan),
+    };
     let plan = plan.map_err(|e| refusal(found, &e))?;
     let reasons = reasons(plan.reasons, found);
     let plan = DotPlan {
@@ -66,7 +77,7 @@ pub(super) fn plan<'c>(
         stages: plan.stages,
         launch_registers: plan.registers.launch,
         agents: agents(plan.groups, 1, &plan.registers),
-        scratch: (least_scratch(MOST_GROUPS) + plan.shared_left / movers).min(SCRATCH_BYTES as u32),
+        scratch: (least.max(stored) + plan.shared_left / movers).min(stored.max(SCRATCH_BYTES as u32)),
     };
     Ok((plan, reasons))
 }

@@ -5,13 +5,14 @@ use crate::{
     analysis::{
         access::{View, places},
         facts::Facts,
-        producers::{LoadedOperand, ResidentTile, Slice, reads_mn_major},
+        producers::{LoadedOperand, ResidentTile, Slice, accumulation, reads_mn_major},
         tensor_maps,
     },
     dialect::{
         attributes::STAGED,
         behaviour,
         hints::bool_hint,
+        loops::is_in_loop,
         nv_tileaa::{MemTokenType, TiledLoadOp},
         nv_tileas::MemDescType,
         rt::*,
@@ -25,6 +26,8 @@ use tile_targets::{Feature, Target};
 pub(super) struct ResidentLoad<'c> {
     load: OpRef<'c>,
     pub stage: MemDescType<'c>,
+    /// Whether no dot that reads the tile is in flight after the loop around it, because the loop uses its result.
+    is_free_after_dots: bool,
 }
 
 impl<'c> ResidentLoad<'c> {
@@ -48,7 +51,8 @@ impl<'c> ResidentLoad<'c> {
         let stage = stage.filter(|_| along_depth || transposes(unit, p.dot_loop.operand.bits(), target))?;
         let indices: Vec<Val<'c>> = load.indices().collect();
         let copy = tensor_maps::plan_copy(&view, &indices, &places(load.op()), stage, facts).ok()?;
-        copy.unproved.is_empty().then_some(Self { load: load.op(), stage })
+        let is_free_after_dots = tile.dots.iter().all(|(dot, _)| accumulation(*dot).is_none());
+        copy.unproved.is_empty().then_some(Self { load: load.op(), stage, is_free_after_dots })
     }
 
     /// Lets the producer load the tile.
@@ -58,11 +62,16 @@ impl<'c> ResidentLoad<'c> {
 }
 
 /// Lets the producer load all left operands of dots of `tcgen05.mma` that it can. With `mma.sync` this depends on the
-/// plan, and with `wgmma` consumers store them to shared memory.
+/// plan. With `wgmma`, consumers store them to shared memory, unless a loop over tiles repeats the load: then the tile
+/// of the next iteration arrives while consumers still store results.
 pub(super) fn mark_all<'c>(found: &[Found<'c>], function: OpRef<'c>, unit: (&Facts, Unit, &Target)) {
-    let all = found.iter().filter(|_| unit.1 == Unit::Tensor);
-    let loads = all.filter_map(|p| ResidentLoad::of(p, function, unit));
-    loads.filter(|load| is_of_arguments(operand(load.load, 0))).for_each(|load| load.mark());
+    let all = found.iter().filter_map(|p| ResidentLoad::of(p, function, unit));
+    let gains = |load: &ResidentLoad<'c>| match unit.1 {
+        Unit::Tensor => true,
+        Unit::Warpgroup => is_in_loop(load.load) && load.is_free_after_dots,
+        _ => false,
+    };
+    all.filter(|load| gains(load) && is_of_arguments(operand(load.load, 0))).for_each(|load| load.mark());
 }
 
 /// Whether a view follows from the arguments of the kernel. The map of another view may have to be built, which takes

@@ -1,13 +1,18 @@
 //! Divides shared memory among rings, conversions of layouts and other uses.
 
 use super::Found;
-use crate::dialect::{
-    behaviour::{self, LayoutRelation},
-    dots::TileDot,
-    layouts::Tensor,
-    nv_tileaa::{TiledLoadOp, TiledStoreOp},
-    rt::*,
-    shared_memory::SCRATCH_BYTES,
+use crate::{
+    analysis::{access::View, facts::Facts, operand_stages::stage_of, tensor_maps},
+    dialect::{
+        behaviour::{self, LayoutRelation},
+        dots::TileDot,
+        layouts::{Tensor, storage_bits},
+        loops::is_in_loop,
+        nv_tileaa::{Ordering, TiledLoadOp, TiledStoreOp},
+        pass::Obstacle,
+        rt::*,
+        shared_memory::{SCRATCH_BYTES, memdesc_bytes},
+    },
 };
 use tile_plan::DotLoop;
 
@@ -91,3 +96,28 @@ pub(super) fn least_scratch(groups: u32) -> u32 {
 
 /// Bytes for barriers, tensor maps under construction and the partial results of reductions that warps exchange.
 pub(super) const OTHER_BYTES: u32 = 4096;
+
+/// The bytes of the tiles that TMA stores in loops, in each of which it may read a tile at any time.
+///
+/// Errors: rows of a tile may end within a unit, so that threads store it in some launches, and convert its layout in
+/// memory of their own.
+pub(super) fn stored_in_loops<'c>(function: OpRef<'c>, facts: &Facts) -> Result<u32, Obstacle<'c>> {
+    let mut bytes = 0;
+    for store in collect_ops(function, TiledStoreOp::cast).into_iter().filter(|s| is_in_loop(s.op())) {
+        let Some(view) = View::of(store.view()) else { continue };
+        // Threads store 32-bit elements, and tiles that are ordered with other accesses.
+        if store.ordering() != Ordering::Weak || storage_bits(view.memref.element_type()) >= 32 {
+            continue;
+        }
+        let Ok(storage) = stage_of(store.op(), &view, view.memref.element_type(), false) else { continue };
+        let indices: Vec<Val<'c>> = store.indices().collect();
+        match tensor_maps::plan_store(store.op(), (&view, &indices), storage, facts) {
+            Ok(planned) if planned.whole.is_some() => {
+                return Err((store.op(), "its rows may end within a unit of TMA stores".into()));
+            }
+            Ok(_) => bytes += memdesc_bytes(storage) as u32,
+            Err(_) => {}
+        }
+    }
+    Ok(bytes)
+}

@@ -59,11 +59,14 @@ impl<'c> ResidentLoad<'c> {
         let tiled = TiledLoadOp::cast(load).ok_or_else(|| not("it does not load from a view"))?;
         let view = View::of(tiled.view()).ok_or_else(|| not("its view is not created in this function"))?;
         let stage = tile.loaded().stage(&view, 1, plan.dot_unit()).map_err(|e| fail(load, e))?;
-        let copied = StagedTile::with_stage(tiled, stage, (top, maps), (1, 1), facts)?;
+        // The agent `matrix`, or each warp of the consumers.
+        let in_memory = plan.accumulates_in_memory();
+        let readers = if in_memory { 1 } else { plan.consumer_warps().into() };
+        let copied = StagedTile::with_stage(tiled, stage, (top, maps), (1, readers), facts)?;
         let parents = |op: OpRef<'c>| std::iter::successors(parent_op(op), |op| parent_op(*op));
         let runs = |around: OpRef<'c>| Scf::of(around) == Some(Scf::For) && always_runs(around);
         let is_read = |dot| parents(dot).take_while(|around| parents(load).all(|p| p != *around)).all(runs);
-        if !tile.dots.iter().any(|(dot, _)| is_read(*dot)) {
+        if in_memory && !tile.dots.iter().any(|(dot, _)| is_read(*dot)) {
             defining_op(copied.storage).into_iter().for_each(|storage| MAY_BE_UNREAD.mark(storage));
         }
         let mut memory = None;
@@ -71,17 +74,27 @@ impl<'c> ResidentLoad<'c> {
             let b = Builder::before(top.context(), load);
             b.set_location(load.location());
             copied.load(&b, iterator)?;
-            matrix_region(&b, load, |inside| wait(inside, load, (copied.pipeline, iterator)))?;
+            let waits = |b: &Builder<'c>| wait(b, load, (copied.pipeline, iterator));
+            if in_memory {
+                matrix_region(&b, load, waits)?
+            } else {
+                waits(&b)?
+            }
             memory = Some(copied.slot(&b, iterator)?);
             let block = block_around(load).ok_or_else(|| not("it is not in a block"))?;
             let reader = |o: &OpRef<'c>| tile.dots.iter().any(|(dot, _)| reads(*o, operand(*dot, LHS)));
             b.set_after(ops_of(block).filter(reader).last().ok_or_else(|| not("no dot reads its tile"))?);
             b.set_location(load.location());
-            matrix_region(&b, load, |inside| {
-                ConsumerReleaseOp::build(inside, copied.pipeline, iterator, None, None, true, None, None)
+            let releases = |b: &Builder<'c>| {
+                ConsumerReleaseOp::build(b, copied.pipeline, iterator, None, None, in_memory, None, None)
                     .map_err(error)?;
                 Ok(())
-            })?;
+            };
+            if in_memory {
+                matrix_region(&b, load, releases)?
+            } else {
+                releases(&b)?
+            }
             Ok(IncIterOp::build(&b, iterator_type(load)?, iterator, copied.pipeline).map_err(error)?.next())
         })?;
         // A step that nothing needs would count as a use of the pipeline, after which rings are free for other storage.
