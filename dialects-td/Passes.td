@@ -170,6 +170,23 @@ def TileAAPairTileBlocks : Pass<"tileaa-pair-tile-blocks", "::mlir::ModuleOp"> {
   let dependentDialects = ["nv_tileaa", "nv_tileas"];
 }
 
+def TileAALoopOverTileBlocks : Pass<"tileaa-loop-over-tile-blocks", "::mlir::ModuleOp"> {
+  let summary = "run the tile blocks of a large grid by one CTA for each SM";
+  let description = [{
+    The tile blocks of a kernel run in a loop: the first CTAs of the grid, one for each SM, run all of them, and the
+    others end at once. The first tiles of the next tile block then arrive while the results of this one are stored.
+    Applies to kernels with independent dots of `wgmma` on targets without cluster launch control, if the loops around
+    the dots have the same trip counts in all tile blocks. Where these are not known, a test at run time decides.
+  }];
+  let options = [
+    Option<"computeCapability", "compute-capability", "std::string", "\"sm_100\"", "target, sm_NN">
+  ];
+  let statistics = [
+    Statistic<"numLoops", "num-loops", "functions whose CTAs run several tile blocks">
+  ];
+  let dependentDialects = ["arith", "nv_tileaa", "nv_tileas", "scf"];
+}
+
 def TileAANarrowLoads : Pass<"tileaa-narrow-loads", "::mlir::ModuleOp"> {
   let summary = "load only the extracted elements of a tile";
   let description = [{

@@ -75,6 +75,29 @@ def NvTileAA_GetNumProgramsOp : NvTileAA_Op<"get_num_programs", NvTileAA_Program
   let assemblyFormat = "attr-dict";
 }
 
+def NvTileAA_NumProgramsOfCtaOp : NvTileAA_Op<"num_programs_of_cta", NvTileAA_Program, [Pure]> {
+  let summary = "number of tile blocks that this CTA runs";
+  let description = [{
+    If `many` is true, the first CTAs of the grid run all tile blocks, one CTA for each SM. CTA `c` of `n` runs tile
+    blocks `c`, `c + n`, `c + 2 n` and so on, counted along x first; other CTAs run none. If `many` is false, or if the
+    grid has more than 2^30 tile blocks, each CTA runs one. A CTA must loop over its tile blocks with
+    `program_of_cta`.
+  }];
+  let arguments = (ins I1:$many);
+  let results = (outs I32:$result);
+  let assemblyFormat = "$many attr-dict";
+}
+
+def NvTileAA_ProgramOfCtaOp : NvTileAA_Op<"program_of_cta", NvTileAA_Program, [Pure]> {
+  let summary = "coordinates of one of the tile blocks that this CTA runs";
+  let description = [{
+    `index` is less than `num_programs_of_cta`.
+  }];
+  let arguments = (ins I32:$index, I1:$many);
+  let results = (outs I32:$x, I32:$y, I32:$z);
+  let assemblyFormat = "$index `,` $many attr-dict";
+}
+
 def NvTileAA_GetCtaRankOp : NvTileAA_Op<"get_cta_rank", NvTileAA_Program, [Pure]> {
   let summary = "rank of this CTA in its cluster, from zero";
   let description = [{

@@ -1,7 +1,7 @@
 //! Warpgroup dots down to machine code: the instructions of the loop, and ptxas messages. The programs do not have
 //! hints.
 
-use kernels::compile;
+use kernels::{compile, compile_with_options};
 use sass::{disassemble, innermost};
 use tile_interface::{DebugInfo, Emit};
 use tile_targets::Target;
@@ -33,6 +33,8 @@ pub struct Gate {
     pub any_width: bool,
     /// Whether 8-bit floats are summed in f16.
     pub half_sums: bool,
+    /// Whether CTAs loop over tile blocks.
+    pub looped: bool,
 }
 
 pub const HALVES: Gate = Gate {
@@ -50,6 +52,7 @@ pub const HALVES: Gate = Gate {
     sharing: 1,
     any_width: false,
     half_sums: false,
+    looped: false,
 };
 
 const BYTES: Gate = Gate { tile: (128, 256, 128), element: "i8", transposed: true, ..HALVES };
@@ -92,6 +95,12 @@ const GATES: &[Gate] = &[
     Gate { transposed: false, prepared: true, ..WORDS },
     Gate { tile: (128, 128, 32), columns: 128, ..WORDS },
     Gate { tile: (64, 256, 32), groups: (1, 1), ..WORDS },
+    // In a loop over tile blocks, results have memory of their own.
+    Gate { stages: 3, looped: true, ..HALVES },
+    Gate { tile: (128, 128, 64), transposed: true, columns: 128, stages: 5, looped: true, ..HALVES },
+    Gate { stages: 3, looped: true, ..BYTES },
+    Gate { looped: true, ..FLOATS },
+    Gate { stages: 3, looped: true, ..WORDS },
 ];
 
 pub fn trials() -> Vec<Trial> {
@@ -183,7 +192,8 @@ impl Gate {
         let blocks = if self.occupancy > 1 { "_two_blocks" } else { "" };
         let width = if self.any_width { "_any_width" } else { "" };
         let sums = if self.half_sums { "_f16" } else { "" };
-        format!("warpgroup_gates/{}{sums}_{m}x{n}x{k}_{order}{blocks}{width}", self.element)
+        let looped = if self.looped { "_looped" } else { "" };
+        format!("warpgroup_gates/{}{sums}_{m}x{n}x{k}_{order}{blocks}{width}{looped}", self.element)
     }
 
     /// The types in memory, of the accumulator, and of the stored result.
@@ -291,8 +301,12 @@ impl Gate {
     /// required depth; no spills; asynchronous dots, because a ptxas message about them would be an error.
     fn check(&self) -> Result<(), Failed> {
         let target = Target::by_name("sm_90").ok_or("unknown target")?;
-        let ptx = compile(self.program().as_bytes(), target, 3, Emit::Ptx)?.text;
-        let plan = compile(self.program().as_bytes(), target, 3, Emit::TileAs)?.text;
+        let options: &[(&str, &str)] = if self.looped { &[] } else { &[("dynamic-persistent", "false")] };
+        let compile = |emit| compile_with_options(self.program().as_bytes(), target, emit, options);
+        let (ptx, plan) = (compile(Emit::Ptx)?.text, compile(Emit::TileAs)?.text);
+        if ptx.contains("%nsmid") != self.looped {
+            return Err("a loop over tile blocks is there where none should be, or is not".into());
+        }
         let stages =
             plan.split_once("stages = ").and_then(|(_, rest)| rest.split([' ', '}', ',']).next()?.parse().ok());
         if stages.is_none_or(|s: u32| s < self.stages) {
@@ -314,7 +328,8 @@ impl Gate {
         }
         let (m, n, k) = (self.tile.0 / self.sharing, self.tile.1, self.tile.2);
         let order = if self.transposed { "tn" } else { "nn" };
-        let name = format!("gate-{}-{m}-{n}-{k}-{order}-{}-{}", self.element, self.occupancy, self.any_width);
+        let looped = if self.looped { "-looped" } else { "" };
+        let name = format!("gate-{}-{m}-{n}-{k}-{order}-{}-{}{looped}", self.element, self.occupancy, self.any_width);
         let code = disassemble(&cubin, &name)?;
         let has = |of: &str| code.iter().any(|i| i.opcode.starts_with(of));
         for needed in ["UTMALDG.2D", "USETMAXREG", "SYNCS"] {

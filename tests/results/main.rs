@@ -15,6 +15,7 @@ mod grouped_products;
 mod index_loads;
 mod libdevice;
 mod library_code;
+mod looped_tile_blocks;
 mod memory;
 mod movement;
 mod multimem;
@@ -54,6 +55,7 @@ fn main() -> std::process::ExitCode {
         index_loads,
         libdevice,
         library_code,
+        looped_tile_blocks,
         producer_computed,
         memory,
         movement,

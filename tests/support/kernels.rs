@@ -82,7 +82,17 @@ pub fn compile_with(
     emit: Emit,
     debug: DebugInfo,
 ) -> Result<CompileOutput, String> {
-    compile_by(&Stored, input, target, (opt_level, emit, debug))
+    compile_by(&Stored, input, target, (opt_level, emit, debug), &[])
+}
+
+/// As [`compile`] at -O3, with options of the pipeline.
+pub fn compile_with_options(
+    input: &[u8],
+    target: &'static Target,
+    emit: Emit,
+    options: &[(&str, &str)],
+) -> Result<CompileOutput, String> {
+    compile_by(&Stored, input, target, (3, emit, DebugInfo::None), options)
 }
 
 /// As [`compile_with`], without the store.
@@ -93,7 +103,7 @@ pub fn compile_afresh(
     emit: Emit,
     debug: DebugInfo,
 ) -> Result<CompileOutput, String> {
-    compile_by(&InProcess, input, target, (opt_level, emit, debug))
+    compile_by(&InProcess, input, target, (opt_level, emit, debug), &[])
 }
 
 fn compile_by(
@@ -101,12 +111,15 @@ fn compile_by(
     input: &[u8],
     target: &'static Target,
     (opt_level, emit, debug): (u8, Emit, DebugInfo),
+    options: &[(&str, &str)],
 ) -> Result<CompileOutput, String> {
+    let options: Vec<(String, String)> = options.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
     let request = CompileRequest {
         input_name: "kernel.tileirbc",
         opt_level,
         emit,
         debug,
+        pipeline_options: &options,
         ..CompileRequest::new(
             input,
             if input.starts_with(b"\x7fTileIR") { InputKind::PublicBytecode } else { InputKind::Text },

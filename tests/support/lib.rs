@@ -7,6 +7,7 @@ pub mod cubin;
 pub mod device;
 pub mod exact;
 pub mod golden;
+pub mod grid_product;
 pub mod kernels;
 pub mod lit;
 pub mod lsp;

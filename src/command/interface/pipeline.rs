@@ -152,7 +152,7 @@ options! {
     SnapshotFile: "snapshot-file", Values::File, Side,
         "the file of `snapshot-lines`; by default `tileir-snapshot.STAGE.mlir`";
     DynamicPersistent: "dynamic-persistent", Values::Bool, Output,
-        "CTAs take over tile blocks that have not started, on targets with cluster launch control; by default the compiler chooses";
+        "CTAs run several tile blocks; by default the compiler chooses, and true needs cluster launch control";
     ScheduleTraceFile: "schedule-trace-file", Values::File, Side,
         "writes the scheduler's schedules to a file";
     HostTriple: "host-triple", Values::Other("a target triple such as x86_64-unknown-linux-gnu"), Output,

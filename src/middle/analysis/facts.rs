@@ -305,7 +305,8 @@ impl Facts {
             Some(UnsplatOp(_)) => unsplat(&same()),
             Some(GetGlobalOp(_)) => Fact { divisor: vec![HEAP_ALIGNMENT; rank.max(1)], ..Fact::unknown(rank) },
             Some(AssumeOp(_)) => promises::assume(op, r, same()),
-            Some(GetProgramIdOp(_)) => Fact { range: Some((0, (1 << 24) - 1)), ..Fact::unknown(0) },
+            Some(NumProgramsOfCtaOp(_)) => Fact { range: Some((0, 1 << 30)), ..Fact::unknown(0) },
+            Some(GetProgramIdOp(_) | ProgramOfCtaOp(_)) => Fact { range: Some((0, (1 << 24) - 1)), ..Fact::unknown(0) },
             // A cluster has at most 16 CTAs.
             Some(GetCtaRankOp(_)) => Fact { range: Some((0, 15)), ..Fact::unknown(0) },
             Some(GetNumProgramsOp(_)) => Fact { range: Some((1, (1 << 24) - 1)), ..Fact::unknown(0) },

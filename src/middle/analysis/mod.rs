@@ -40,6 +40,7 @@ pub mod synchronization;
 pub mod tensor_map_ops;
 pub mod tensor_maps;
 pub mod thread_copies;
+pub mod tile_blocks;
 pub mod tile_parts;
 pub mod tile_programs;
 pub mod timing;

@@ -67,6 +67,8 @@ pub const PING_PONG: Category = analysis(RemarkSubject::TensorCore, "PingPong");
 pub const SPLIT_TILE: Category = analysis(RemarkSubject::Other, "SplitTile");
 /// Two CTAs run the dots of neighbouring tile blocks together.
 pub const PAIRED_TILE_BLOCKS: Category = analysis(RemarkSubject::Other, "PairedTileBlocks");
+/// One CTA for each SM runs all tile blocks of a large grid.
+pub const LOOPED_TILE_BLOCKS: Category = analysis(RemarkSubject::Other, "LoopedTileBlocks");
 /// A tile is too large for one CTA and cannot be split over a cluster.
 pub const NOT_SPLIT: Category = missed(RemarkSubject::Other, "NotSplit");
 /// A dot is computed by matrix instructions of a wider type.

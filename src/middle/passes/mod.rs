@@ -95,6 +95,7 @@ pub(crate) fn register_own() {
     register::<tileaa_split_over_cluster::SplitOverCluster>();
     register::<tileaa_transpose_dots::TransposeDots>();
     register::<tileaa_plan_dots::pair_tile_blocks::PairTileBlocks>();
+    register::<tileaa_plan_dots::tile_block_loops::LoopOverTileBlocks>();
     register::<tileaa_slice_dots::SliceDots>();
     register::<tileaa_slice_epilogues::SliceEpilogues>();
     register::<tileaa_slice_keys::SliceKeys>();

@@ -53,6 +53,7 @@ mod staged;
 mod sync;
 mod takeover;
 mod tensor;
+pub mod tile_block_loops;
 
 use crate::{
     analysis::{
@@ -122,7 +123,8 @@ impl RustPass for PlanDots {
             }
             let takes_over = wanted && fallback == Fallback::None && takeover::check(function.op(), &dots).is_ok();
             match plan(function, &dots, (unit, target), (fallback, takes_over)) {
-                Ok(plan) => {
+                Ok((plan, reasons)) => {
+                    remark(dots[0], remark::WARPGROUP_PLAN, reasons.join("; "), None);
                     let plan = DotPlan { stages: fallback.stages(plan.stages), ..plan };
                     if takes_over && plan.whole_rows && dependent::can_take_over(function.op(), &plan) {
                         DYNAMIC_PERSISTENT.mark(function.op());
@@ -221,7 +223,7 @@ fn plan<'c>(
     dots: &[OpRef<'c>],
     (unit, target): (Unit, &Target),
     (fallback, takes_over): (Fallback, bool),
-) -> Result<DotPlan, Obstacle<'c>> {
+) -> Result<Planned, Obstacle<'c>> {
     let plan = |streams| plan_as(function, dots, (unit, target), (fallback, takes_over), streams);
     // Consumers compute left operands from tiles in stages if a plan has the room.
     let is_computed = |dot: TileDot<'c>| {
@@ -244,7 +246,7 @@ fn plan_as<'c>(
     (unit, target): (Unit, &Target),
     (fallback, takes_over): (Fallback, bool),
     streams: u32,
-) -> Result<DotPlan, Obstacle<'c>> {
+) -> Result<Planned, Obstacle<'c>> {
     let facts = Facts::of(function.op());
     let mut found: Vec<Found<'c>> = vec![];
     let mut loads = Loads { streams, ..Loads::default() };
@@ -298,8 +300,7 @@ fn plan_as<'c>(
         return Err((*load, NO_ROOM.to_string()));
     }
     resident_loads::mark_all(&found, function.op(), (&facts, unit, target));
-    remark(found[0].op, remark::WARPGROUP_PLAN, reasons.join("; "), None);
-    Ok(plan)
+    Ok((plan, reasons))
 }
 
 /// A plan, and the reasons for it.

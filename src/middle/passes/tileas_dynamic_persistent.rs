@@ -19,9 +19,9 @@
 //! another one, since the CTA that waits could be the one that would run the other later.
 
 use crate::{
+    analysis::tile_blocks::{depends_on_tile_block, set_tile_block},
     dialect::{
         attributes::DYNAMIC_PERSISTENT,
-        behaviour,
         nv_tileaa::{self, GetProgramIdOp},
         nv_tileas::NextTileBlockOp,
         pass::{Failed, PassContext, RustPass, descriptors, fail},
@@ -34,7 +34,6 @@ use melior::{
     ir::{Region, Type, r#type::IntegerType},
 };
 use mlir_sys::*;
-use rustc_hash::FxHashSet;
 
 #[derive(Clone, Default)]
 pub struct DynamicPersistent;
@@ -82,12 +81,7 @@ fn repeat<'c>(function: nv_tileaa::FuncOp<'c>, context: &'c Context) -> Result<(
             mlirBlockAppendOwnedOperation(run.to_raw(), moved.to_raw());
         }
     }
-    let mut ids = vec![];
-    ops_of(run).for_each(|o| walk(o, &mut |inner| ids.extend(GetProgramIdOp::cast(inner))));
-    for id in ids {
-        results(id.op()).zip(args(run)).for_each(|(old, new)| replace_all_uses(old, new));
-        erase(id.op());
-    }
+    set_tile_block(&program, [arg(run, 0), arg(run, 1), arg(run, 2)]);
     let end = Builder::at_end(context, run, op.location());
     let next = NextTileBlockOp::build(
         &end,
@@ -104,21 +98,4 @@ fn repeat<'c>(function: nv_tileaa::FuncOp<'c>, context: &'c Context) -> Result<(
     let yields = Builder::at_end(context, again, op.location());
     yields.create("scf.yield", &[], &args(again).collect::<Vec<_>>(), &[]);
     Ok(())
-}
-
-/// The ops of a block before its terminator, in order, except those without effects that do not depend on the tile
-/// block.
-fn depends_on_tile_block<'c>(entry: Blk<'c>, last: OpRef<'c>) -> Vec<OpRef<'c>> {
-    let (mut moved, mut depends) = (vec![], FxHashSet::default());
-    for op in ops_of(entry).take_while(|op| *op != last) {
-        let stays = behaviour::is_pure(op)
-            && region_count(op) == 0
-            && GetProgramIdOp::cast(op).is_none()
-            && operands(op).all(|v| !depends.contains(&key(v)));
-        if !stays {
-            moved.push(op);
-            depends.extend(results(op).map(key));
-        }
-    }
-    moved
 }

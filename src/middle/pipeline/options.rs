@@ -262,6 +262,7 @@ const OPTIONAL: &[&str] = &[
     "canonicalize",
     "cse",
     "tileaa-hoist-views",
+    "tileaa-loop-over-tile-blocks",
     "tileaa-narrow-loads",
     "tileaa-pair-tile-blocks",
     "tileaa-plan-dots",
@@ -536,6 +537,10 @@ impl Options {
             }
             if shared_memory_unit(self.target) == Some(Unit::Tensor) && self.num_ctas == 0 {
                 list.add(Stage::TileAa, 2, "tileaa-pair-tile-blocks", [target.clone()]);
+            }
+            let unit = shared_memory_unit(self.target);
+            if unit == Some(Unit::Warpgroup) && self.dynamic_persistent != Some(false) {
+                list.add(Stage::TileAa, 2, "tileaa-loop-over-tile-blocks", [target.clone()]);
             }
             let taken_over = self.dynamic_persistent.map(|chosen| format!("dynamic-persistent={chosen}"));
             list.add(Stage::TileAa, 2, "tileaa-plan-dots", [target.clone()].into_iter().chain(taken_over));

@@ -95,7 +95,7 @@ module {}
 // UNSPECIALIZE-FINISH-NEXT: tileir-post-nvvm-finalize
 // UNSPECIALIZE-FINISH-NEXT: )
 
-// AGENTS-TIER: Pass Manager with 43 passes:
+// AGENTS-TIER: Pass Manager with 44 passes:
 // AGENTS-TIER-NEXT: builtin.module(
 // AGENTS-TIER-NEXT: convert-cudatile-to-tileaa{approx=false ftz=false numerics=default strict-types=},
 // AGENTS-TIER-NEXT: tileir-insert-debug-scope{emission-kind=None},
@@ -105,6 +105,7 @@ module {}
 // AGENTS-TIER-NEXT: tileaa-narrow-loads{compute-capability=sm_90},
 // AGENTS-TIER-NEXT: tileaa-hoist-views{compute-capability=sm_90},
 // AGENTS-TIER-NEXT: tileaa-transpose-dots{compute-capability=sm_90},
+// AGENTS-TIER-NEXT: tileaa-loop-over-tile-blocks{compute-capability=sm_90},
 // AGENTS-TIER-NEXT: tileaa-plan-dots{compute-capability=sm_90 dynamic-persistent=auto},
 // AGENTS-TIER-NEXT: tileaa-slice-dots{compute-capability=sm_90 extended-smem=false},
 // AGENTS-TIER-NEXT: tileaa-outline-producers,

@@ -39,6 +39,7 @@ mod shared;
 mod state;
 mod tensor_map;
 mod tensor_memory;
+mod tile_blocks;
 mod tma;
 mod transfer;
 mod transpose;

@@ -69,6 +69,8 @@ impl<'c> Lower<'c, '_> {
                 self.set_all(x.result(), vec![zero]);
             }
             IsValidProgramIdOp(x) => self.is_valid_program_id(x)?,
+            NumProgramsOfCtaOp(x) => self.num_programs_of_cta(x)?,
+            ProgramOfCtaOp(x) => self.program_of_cta(x)?,
             GetNumProgramsOp(_) => self.special(op, self.grid("nctaid", "nclusterid")),
             AssumeOp(_) => self.promised(op)?,
             // Users look through views and tokens.
@@ -247,7 +249,7 @@ impl<'c> Lower<'c, '_> {
 
     /// Returns the special registers of a tile's grid position: the CTA's, or the cluster's if a cluster splits the
     /// tile.
-    fn grid(&self, of_block: &str, of_cluster: &str) -> [String; 3] {
+    pub fn grid(&self, of_block: &str, of_cluster: &str) -> [String; 3] {
         ["x", "y", "z"].map(|d| format!("{}.{d}", if self.function.clustered { of_cluster } else { of_block }))
     }
 
