@@ -1,11 +1,19 @@
 //! The part of a kernel that a CTA repeats if it runs several tile blocks.
 
-use crate::dialect::{behaviour, nv_tileaa::GetProgramIdOp, rt::*};
+use crate::dialect::{
+    behaviour,
+    nv_tileaa::{FuncOp, GetProgramIdOp},
+    pass::{Failed, fail},
+    rt::*,
+};
 use rustc_hash::FxHashSet;
 
-/// The ops of a kernel's entry block before its terminator, in order, except those without effects that do not depend
-/// on the tile block.
-pub fn depends_on_tile_block<'c>(entry: Blk<'c>, last: OpRef<'c>) -> Vec<OpRef<'c>> {
+/// The ops of a kernel's entry block that a CTA repeats for each tile block, in order, and the terminator. Ops without
+/// effects that do not depend on the tile block are not repeated.
+pub fn tile_block_program(function: FuncOp<'_>) -> Result<(Vec<OpRef<'_>>, OpRef<'_>), Failed> {
+    let op = function.op();
+    let entry = entry_block(function.body()).ok_or_else(|| fail(op, "function has no body"))?;
+    let last = ops_of(entry).last().ok_or_else(|| fail(op, "function has no terminator"))?;
     let (mut moved, mut depends) = (vec![], FxHashSet::default());
     for op in ops_of(entry).take_while(|op| *op != last) {
         let stays = behaviour::is_pure(op)
@@ -17,7 +25,7 @@ pub fn depends_on_tile_block<'c>(entry: Blk<'c>, last: OpRef<'c>) -> Vec<OpRef<'
             depends.extend(results(op).map(key));
         }
     }
-    moved
+    Ok((moved, last))
 }
 
 /// Replaces the coordinates of the tile block in a program.

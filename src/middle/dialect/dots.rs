@@ -231,6 +231,11 @@ impl<'c> AnyDot<'c> {
 #[derive(Clone, Copy)]
 pub struct TileDot<'c>(OpRef<'c>);
 
+/// The dots of tiles in a function.
+pub fn tile_dots(function: OpRef<'_>) -> Vec<OpRef<'_>> {
+    collect_ops(function, |op| TileDot::cast(op).map(TileDot::op))
+}
+
 impl<'c> TileDot<'c> {
     pub fn cast(op: OpRef<'c>) -> Option<Self> {
         let is_dot = nv_tileaa::DotOp::cast(op).is_some() || nv_tileaa::DotScaledOp::cast(op).is_some();

@@ -69,7 +69,7 @@ use crate::{
     dialect::{
         attributes::{DYNAMIC_PERSISTENT, OWN_STAGES, STAGED},
         dot_plan::{Agent, CONSUMERS, CONVERTER, DotPlan, PRODUCER, WARPGROUP},
-        dots::{ACC, LHS, LHS_SCALE, RHS, RHS_SCALE, TileDot, element_of, operand_format, promotes},
+        dots::{ACC, LHS, LHS_SCALE, RHS, RHS_SCALE, TileDot, element_of, operand_format, promotes, tile_dots},
         fallback::Fallback,
         hints::{bool_hint, int_hint},
         layouts::{Tensor, storage_bits},
@@ -108,7 +108,7 @@ impl RustPass for PlanDots {
         let wanted = takeover::is_wanted(op, asked, target)?;
         let Some(unit) = tile_mma::agent_unit(target) else { return Ok(()) };
         for function in collect_ops(op, nv_tileaa::FuncOp::cast) {
-            let dots = collect_ops(function.op(), |o| TileDot::cast(o).map(TileDot::op));
+            let dots = tile_dots(function.op());
             let fallback = Fallback::within(function.op());
             // A library function may use barrier 0 for all threads of the launch.
             if !collect_ops(function.op(), nv_tileaa::ExternCallOp::cast).is_empty() {

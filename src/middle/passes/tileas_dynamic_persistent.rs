@@ -19,7 +19,7 @@
 //! another one, since the CTA that waits could be the one that would run the other later.
 
 use crate::{
-    analysis::tile_blocks::{depends_on_tile_block, set_tile_block},
+    analysis::tile_blocks::{set_tile_block, tile_block_program},
     dialect::{
         attributes::DYNAMIC_PERSISTENT,
         nv_tileaa::{self, GetProgramIdOp},
@@ -56,9 +56,7 @@ impl RustPass for DynamicPersistent {
 fn repeat<'c>(function: nv_tileaa::FuncOp<'c>, context: &'c Context) -> Result<(), Failed> {
     let op = function.op();
     let error = |e: BuildError| fail(op, e.to_string());
-    let entry = entry_block(function.body()).ok_or_else(|| fail(op, "function has no body"))?;
-    let last = ops_of(entry).last().ok_or_else(|| fail(op, "function has no terminator"))?;
-    let program = depends_on_tile_block(entry, last);
+    let (program, last) = tile_block_program(function)?;
     // All ops that stay are before the loop.
     let b = Builder::before(context, last);
     b.set_location(op.location());

@@ -63,7 +63,7 @@ use crate::{
         arith::IntPredicate,
         attributes::{MAY_BE_OUTSIDE, NUM_CTAS, STEPS_OF_PAIR},
         behaviour,
-        dots::TileDot,
+        dots::{TileDot, tile_dots},
         fallback::Fallback,
         hints::{IGNORED_HINT, int_hint},
         loops::new_if,
@@ -214,7 +214,7 @@ struct Pairing<'c> {
 impl<'c> Pairing<'c> {
     /// Returns `None` if tile blocks cannot be paired, or if that does not pay.
     fn of(function: nv_tileaa::FuncOp<'c>, target: &Target) -> Option<Self> {
-        let dots = collect_ops(function.op(), |o| TileDot::cast(o).map(TileDot::op));
+        let dots = tile_dots(function.op());
         if dots.is_empty() {
             return None;
         }

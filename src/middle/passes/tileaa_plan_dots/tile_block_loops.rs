@@ -33,12 +33,12 @@ use crate::{
     analysis::{
         clones::{ValueMap, clone_op},
         facts::Facts,
-        tile_blocks::{depends_on_tile_block, set_tile_block},
+        tile_blocks::{set_tile_block, tile_block_program},
     },
     dialect::{
         arith::IntPredicate,
         attributes::NUM_CTAS,
-        dots::TileDot,
+        dots::{TileDot, tile_dots},
         elements,
         fallback::Fallback,
         loops::known_trips,
@@ -90,22 +90,17 @@ impl RustPass for LoopOverTileBlocks {
     }
 }
 
-/// The dots of a function.
-fn dots(function: OpRef<'_>) -> Vec<OpRef<'_>> {
-    collect_ops(function, |op| TileDot::cast(op).map(TileDot::op))
-}
-
 /// The sum of the trip counts of the loops around dots, if these are constants.
 fn known(function: OpRef<'_>) -> Option<u32> {
     let mut seen = FxHashSet::default();
     let first_of_loop = |dot: &OpRef<'_>| seen.insert(parent_op(*dot).map(op_key));
-    dots(function).into_iter().filter(first_of_loop).map(known_trips).sum()
+    tile_dots(function).into_iter().filter(first_of_loop).map(known_trips).sum()
 }
 
 /// The largest number of iterations of dots for which a loop over tile blocks pays. `None` if it never does, or if the
 /// kernel cannot have one.
 fn most_trips(function: nv_tileaa::FuncOp<'_>, target: &Target) -> Option<u32> {
-    let dots = dots(function.op());
+    let dots = tile_dots(function.op());
     takeover::check(function.op(), &dots).ok().filter(|()| !dots.is_empty())?;
     let (facts, mut loads) = (Facts::of(function.op()), Loads::default());
     let each = dots
@@ -141,7 +136,7 @@ fn looped<'c>(
     let unit = (Unit::Warpgroup, target);
     let has_plan = repeat(new, most, context)? && {
         let stored = stored_in_loops(copy, &Facts::of(copy)).ok();
-        let plan = plan(new, &dots(copy), unit, (Fallback::None, false)).ok();
+        let plan = plan(new, &tile_dots(copy), unit, (Fallback::None, false)).ok();
         plan.zip(stored).is_some_and(|((plan, _), stored)| plan.stages >= HIDING_STAGES && plan.scratch >= stored)
     };
     erase(if has_plan { function.op() } else { copy });
@@ -152,9 +147,7 @@ fn looped<'c>(
 fn repeat<'c>(function: nv_tileaa::FuncOp<'c>, most: u32, context: &'c Context) -> Result<bool, Failed> {
     let op = function.op();
     let error = |e: BuildError| fail(op, e.to_string());
-    let entry = entry_block(function.body()).ok_or_else(|| fail(op, "function has no body"))?;
-    let last = ops_of(entry).last().ok_or_else(|| fail(op, "function has no terminator"))?;
-    let program = depends_on_tile_block(entry, last);
+    let (program, last) = tile_block_program(function)?;
     let b = Builder::before(context, last);
     b.set_location(op.location());
     let Some(many) = are_short(&b, function, (most, &program)) else { return Ok(false) };
@@ -185,7 +178,7 @@ fn are_short<'c>(
     if known(function.op()).is_some() {
         return Some(b.bool_constant(true));
     }
-    let mut loops: Vec<OpRef<'c>> = dots(function.op()).into_iter().filter_map(parent_op).collect();
+    let mut loops: Vec<OpRef<'c>> = tile_dots(function.op()).into_iter().filter_map(parent_op).collect();
     loops.dedup();
     let t = int(b.context(), 32);
     let is_outside = |v: Val<'c>| ty(v) == t && defining_op(v).is_none_or(|by| !program.contains(&by));

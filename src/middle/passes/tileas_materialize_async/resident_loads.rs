@@ -74,27 +74,17 @@ impl<'c> ResidentLoad<'c> {
             let b = Builder::before(top.context(), load);
             b.set_location(load.location());
             copied.load(&b, iterator)?;
-            let waits = |b: &Builder<'c>| wait(b, load, (copied.pipeline, iterator));
-            if in_memory {
-                matrix_region(&b, load, waits)?
-            } else {
-                waits(&b)?
-            }
+            by_readers(&b, load, in_memory, |b| wait(b, load, (copied.pipeline, iterator)))?;
             memory = Some(copied.slot(&b, iterator)?);
             let block = block_around(load).ok_or_else(|| not("it is not in a block"))?;
             let reader = |o: &OpRef<'c>| tile.dots.iter().any(|(dot, _)| reads(*o, operand(*dot, LHS)));
             b.set_after(ops_of(block).filter(reader).last().ok_or_else(|| not("no dot reads its tile"))?);
             b.set_location(load.location());
-            let releases = |b: &Builder<'c>| {
+            by_readers(&b, load, in_memory, |b| {
                 ConsumerReleaseOp::build(b, copied.pipeline, iterator, None, None, in_memory, None, None)
                     .map_err(error)?;
                 Ok(())
-            };
-            if in_memory {
-                matrix_region(&b, load, releases)?
-            } else {
-                releases(&b)?
-            }
+            })?;
             Ok(IncIterOp::build(&b, iterator_type(load)?, iterator, copied.pipeline).map_err(error)?.next())
         })?;
         // A step that nothing needs would count as a use of the pipeline, after which rings are free for other storage.
@@ -132,4 +122,14 @@ impl<'c> ResidentLoad<'c> {
         }
         Ok(())
     }
+}
+
+/// Writes what the readers of a tile do: the agent `matrix` for dots in tensor memory, and otherwise all consumers.
+fn by_readers<'c>(
+    b: &Builder<'c>,
+    load: OpRef<'c>,
+    in_memory: bool,
+    write: impl FnOnce(&Builder<'c>) -> Result<(), Failed>,
+) -> Result<(), Failed> {
+    if in_memory { matrix_region(b, load, write) } else { write(b) }
 }
