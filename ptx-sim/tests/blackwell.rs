@@ -63,6 +63,18 @@ fn canceled_clusters_are_run_by_those_that_canceled_them() {
     assert!(started[1] < 24 && started[3] > started[1], "{started:?}");
 }
 
+/// Most requests are made before the rest of a small grid starts.
+#[test]
+fn small_grids_have_takeovers() {
+    let text = persistent("");
+    let started = |seed| {
+        let options = RunOptions { adversarial: Some(seed), ..RunOptions::default() };
+        run_with(&text, 4, &[1; 64], LaunchConfig::default(), &options).unwrap().report.stats.ctas
+    };
+    assert_eq!([0, 4, 1, 5, 3, 7].map(started), [1, 1, 2, 2, 4, 4]);
+    assert!((0..8).any(|n| started(4 * n + 2) == 3), "some request of three CTAs is granted");
+}
+
 #[test]
 fn requests_after_a_refusal_are_errors() {
     let again = "mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 16;

@@ -27,6 +27,11 @@ const LIVELOCK: u64 = 50_000_000;
 /// Warp instructions in a time slice.
 const SLICE: u64 = 20_000;
 
+/// The clusters that start at once under an adversarial seed.
+const AT_START: usize = 8;
+/// The same for kernels that take over clusters, by the remainder of the seed: others must be left to take over, unless
+/// all requests are refused (`cancel_cluster`).
+const AT_START_OF_TAKEOVERS: [usize; 4] = [1, 2, 3, AT_START];
 /// How many times timed waits may give up while nothing else happens.
 const STALL_ROUNDS: u32 = 8;
 
@@ -43,7 +48,7 @@ impl Executor for Machine<'_> {
     fn run(&mut self) -> Result<(), SimError> {
         let adversarial = self.options.adversarial.is_some();
         let max_resident = (self.config.max_resident_ctas as usize / self.shape.cluster_size().max(1)).max(1);
-        let mut resident_target = if adversarial { max_resident.min(8) } else { 1 };
+        let mut resident_target = self.clusters_at_start().min(max_resident);
         let mut admitted_at = 0u64;
         loop {
             self.retire();
@@ -382,6 +387,15 @@ impl Machine<'_> {
             let [x, y, z] = w.env.ctaid;
             let text = self.prog.text(inst);
             self.trace.push(format!("cta ({x},{y},{z}) warp {} {mask:08x} {}: {text}", w.index, inst.line));
+        }
+    }
+
+    /// The number of clusters that start before any of them runs.
+    fn clusters_at_start(&self) -> usize {
+        match self.options.adversarial {
+            None => 1,
+            Some(seed) if self.prog.takes_over() => AT_START_OF_TAKEOVERS[(seed % 4) as usize],
+            Some(_) => AT_START,
         }
     }
 

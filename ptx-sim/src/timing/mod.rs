@@ -41,7 +41,6 @@ pub use waits::{InstStats, Reason, Span};
 
 use crate::exec::state::program::{Func, Program};
 use crate::exec::state::record::{BlockClocks, BlockTrace, ClockReads, Event, Footprint, RecordOptions, Recording};
-use crate::ir::{ClusterControl, Op};
 use crate::{Device, LaunchConfig, Module, RunOptions, SimError};
 use costs::{Bandwidth, Costs, Effect, InstCost, NoCost, PREDICATES};
 use grid::{SAMPLES, Takeovers};
@@ -121,7 +120,7 @@ pub fn predict(
     // Clusters that are resident at the same time. Only the start of each is run. They may take over the others.
     let together = (resident as u64 * costs.sms as u64 / u64::from(empty.blocks_per_cluster.max(1))).min(total);
     let all = || record(device, grid::start(total, &grain));
-    let takeovers = takes_over(&program).then(|| Takeovers::of((total, together), all)).transpose()?;
+    let takeovers = program.takes_over().then(|| Takeovers::of((total, together), all)).transpose()?;
     let run_all = takeovers.is_none()
         && first_run_all((total, together), |clusters| record(device, grid::start_of(clusters, &grain)))?;
     // The others end at once, one after the other.
@@ -250,12 +249,6 @@ fn recorded(
     let run = RunOptions { record: Some(options), ..RunOptions::default() };
     let report = device.launch(module, entry, config, &run)?;
     report.recording.ok_or_else(|| Error::Unknown { line: 0, text: "a launch that records nothing".into() })
-}
-
-/// Whether a kernel takes over clusters that have not started.
-fn takes_over(program: &Program) -> bool {
-    let asks = |op: &Op| matches!(op, Op::Cluster(ClusterControl::TryCancel { .. }));
-    program.funcs.iter().flat_map(|f| &f.code).any(|inst| asks(&inst.op))
 }
 
 /// The share of first accesses, by function and program counter.

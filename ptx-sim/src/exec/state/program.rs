@@ -193,6 +193,12 @@ pub(crate) struct Program {
 }
 
 impl Program {
+    /// Whether CTAs take over clusters that have not started.
+    pub fn takes_over(&self) -> bool {
+        let asks = |op: &Op| matches!(op, Op::Cluster(ClusterControl::TryCancel { .. }));
+        self.funcs.iter().flat_map(|f| &f.code).any(|inst| asks(&inst.op))
+    }
+
     /// The shared variable at an offset, as ` (name+4)`, for messages.
     pub fn shared_name(&self, offset: u32) -> String {
         let at = self.shared.partition_point(|(start, ..)| *start <= offset);
