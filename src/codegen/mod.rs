@@ -1,6 +1,7 @@
 //! From the LLVM dialect to PTX: in-process translation to LLVM IR, LLVM's optimizer and NVPTX backend, then the
 //! finalizer.
 
+mod called_often;
 mod chains;
 mod device_library;
 mod fan_out;
@@ -287,6 +288,7 @@ impl<'l> Code<'l> {
 
     /// Generates PTX with LLVM's backend.
     fn generate(&self) -> Result<Finalised, CodegenError> {
+        called_often::expose(&self.module);
         let chains = inlined_lines::mark(&self.module);
         let buffer = self
             .machine
