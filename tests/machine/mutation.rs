@@ -42,12 +42,13 @@ const LEAST: [(Class, f64); 11] = [
 ];
 
 fn subject(name: &str, schedules: &[Option<u64>]) -> Subject {
-    with(name, schedules, |setup, program, launch| setup.subject(program, launch))
+    with(name, "sm_90", schedules, |setup, program, launch| setup.subject(program, launch))
 }
 
 /// Runs a closure on a program of the corpus and its launch.
 fn with<T>(
     name: &str,
+    target: &str,
     schedules: &[Option<u64>],
     what: impl FnOnce(&Setup<'_>, &Program, &Path) -> Result<T, String>,
 ) -> T {
@@ -57,7 +58,7 @@ fn with<T>(
     let program: &Program = programs.iter().find(|p| p.name == name).unwrap();
     let launch = cases.join(&program.entry).join("launch.json");
     let scratch = scratch.join("mutation");
-    let setup = Setup { tile_run: store::tile_run(), target: "sm_90", level: 3, schedules, scratch: &scratch };
+    let setup = Setup { tile_run: store::tile_run(), target, level: 3, schedules, scratch: &scratch };
     what(&setup, program, &launch).unwrap()
 }
 
@@ -74,7 +75,7 @@ fn survivors_are_explained_and_scores_hold() {
         if !mutation::drawn_list(&list).contains_key(&*subject.name) {
             return Ok(vec![]);
         }
-        with(&subject.name, &[None], |setup, program, launch| Ok(setup.drawn_cases(program, launch, subject)))
+        with(&subject.name, "sm_90", &[None], |setup, program, launch| Ok(setup.drawn_cases(program, launch, subject)))
     };
     mutation::look_further(&drawn, &mut judged, further).unwrap();
     let reasons = std::fs::read_to_string(root().join("tests/mutation/survivors.tsv")).unwrap();
@@ -93,6 +94,33 @@ fn survivors_are_explained_and_scores_hold() {
     assert!(problems.is_empty(), "{}\ncargo xtask mutate {options}", problems.join("\n"));
 }
 
+/// The synchronization of a dot by `tcgen05` in pairs of CTAs: commits, arrivals of both CTAs, permits, accumulators in
+/// tensor memory. The ring and the accumulators are used several times, since the seeds leave CTAs to take over.
+fn synchronization_of_tensor_memory_is_checked() {
+    const PROGRAM: &str = "matmul_bf16.13.1";
+    const CLASSES: [Class; 4] = [Class::Barrier, Class::Mbarrier, Class::Asynchronous, Class::Fence];
+    const SAMPLE: usize = 4;
+    const REASONS: &str = "tests/mutation/campaign.sm_100.tsv";
+    let mut subject =
+        with(PROGRAM, "sm_100", &[None, Some(4), Some(5)], |setup, program, launch| setup.subject(program, launch));
+    subject.cases.truncate(1);
+    let subjects = [subject];
+    let drawn = mutation::sample(&subjects, &CLASSES, Some(SAMPLE), 0);
+    let judged = mutation::run_mutants(&drawn, processors(), &|_| {});
+    let reasons = Reason::list(&std::fs::read_to_string(root().join(REASONS)).unwrap()).unwrap();
+    let reasons = mutation::of_survivors(reasons, &judged);
+    let mut problems = mutation::problems(&judged, &reasons);
+    let scores = mutation::scores(&judged, &reasons);
+    problems.extend(
+        CLASSES
+            .iter()
+            .filter(|c| scores.get(c).is_none_or(|s| s.killed == 0))
+            .map(|class| format!("{}: no mutant was killed", class.name())),
+    );
+    let options = format!("--programs {PROGRAM} --gpu-name sm_100 --schedules plain,4,5 --sample {SAMPLE}");
+    assert!(problems.is_empty(), "{}\ncargo xtask mutate {options}", problems.join("\n"));
+}
+
 const DRAWN: &str = "tests/mutation/drawn.tsv";
 
 fn drawn_list() -> String {
@@ -105,7 +133,7 @@ fn drawn_launches_leave_the_same_bits() -> Result<(), String> {
     let before = drawn_list();
     let digest = |name: &str| {
         let subject = subject(name, &[None]);
-        let cases = with(name, &[None], |setup, program, launch| setup.drawn_cases(program, launch, &subject));
+        let cases = with(name, "sm_90", &[None], |setup, program, launch| setup.drawn_cases(program, launch, &subject));
         format!("{:016x}", mutation::digest(&cases))
     };
     let list = mutation::drawn_list(&before);
@@ -150,6 +178,7 @@ fn rounding_modes_are_found_where_rows_are_exact() {
 pub fn trials() -> Vec<Trial> {
     functions![
         survivors_are_explained_and_scores_hold,
+        synchronization_of_tensor_memory_is_checked,
         drawn_launches_leave_the_same_bits,
         variables_are_left_the_same,
         rounding_modes_are_found_where_rows_are_exact

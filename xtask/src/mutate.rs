@@ -32,8 +32,15 @@ Survivors are printed with the reason that a list in tests/mutation gives. Exit 
 panicked.
 ";
 
-/// Reasons for survivors: of the slice that the tests run, and of other programs.
-const REASONS: [&str; 2] = ["tests/mutation/survivors.tsv", "tests/mutation/campaign.tsv"];
+/// The lists of reasons for survivors on a target: on sm_90 those of the slice that the tests run, and of other
+/// programs.
+fn lists_of_reasons(target: &str) -> Vec<String> {
+    let lists = match target {
+        "sm_90" => vec!["survivors".into(), "campaign".into()],
+        target => vec![format!("campaign.{target}")],
+    };
+    lists.into_iter().map(|list| format!("tests/mutation/{list}.tsv")).collect()
+}
 
 /// Programs that also run on randomly drawn launches, with digests that the tests compare.
 const DRAWN: &str = "tests/mutation/drawn.tsv";
@@ -120,8 +127,9 @@ pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<Vec<String>> {
         return Ok(vec![]);
     }
     let mut reasons = vec![];
-    for file in REASONS {
-        let list = std::fs::read_to_string(root.join(file)).context(file)?;
+    // A target without a campaign has no list.
+    for file in lists_of_reasons(&options.target).into_iter().filter(|file| root.join(file).exists()) {
+        let list = std::fs::read_to_string(root.join(&file)).with_context(|| file.clone())?;
         reasons.extend(Reason::list(&list).map_err(|e| anyhow::anyhow!("{file}: {e}"))?);
     }
     let drawn = mutation::sample(&subjects, &options.classes, options.sample, options.seed);
@@ -146,11 +154,7 @@ pub fn run(root: &Path, words: &[&str]) -> anyhow::Result<Vec<String>> {
     }
     further.context("running the launches of tests/mutation/drawn.tsv, which kill further mutants")?;
     // Reasons for programs that did not run are not stale.
-    let of_survivors: Vec<Reason> = reasons
-        .into_iter()
-        .filter(|r| judged.iter().any(|j| j.verdict == Verdict::Survived && r.explains(j)))
-        .collect();
-    Ok(mutation::problems(&judged, &of_survivors))
+    Ok(mutation::problems(&judged, &mutation::of_survivors(reasons, &judged)))
 }
 
 fn programs(root: &Path, options: &Options) -> anyhow::Result<Vec<Program>> {

@@ -547,6 +547,12 @@ impl Reason {
     }
 }
 
+/// The reasons that explain a survivor.
+pub fn of_survivors(reasons: Vec<Reason>, results: &[MutantResult]) -> Vec<Reason> {
+    let explains = |r: &Reason| results.iter().any(|j| j.verdict == Verdict::Survived && r.explains(j));
+    reasons.into_iter().filter(explains).collect()
+}
+
 /// Whether a text matches a pattern, in which `*` matches any characters.
 pub fn matches(pattern: &str, text: &str) -> bool {
     let Some((head, rest)) = pattern.split_once('*') else { return pattern == text };
