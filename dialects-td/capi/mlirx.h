@@ -190,6 +190,9 @@ MLIR_CAPI_EXPORTED MlirAttribute mlirxLLVMSubprogramGet(MlirAttribute unit, Mlir
 MLIR_CAPI_EXPORTED void mlirxDialectRegistryInsertUpstream(MlirDialectRegistry);
 // Sorts the uses of each value in a module of LLVM IR (an LLVMModuleRef) into the order of the printed text.
 MLIR_CAPI_EXPORTED void mlirxLLVMModuleSortUses(void *module);
+// Splits blocks of such a module with more than `most` instructions into blocks that follow each other. Returns the
+// number of new blocks.
+MLIR_CAPI_EXPORTED size_t mlirxLLVMModuleSplitBlocks(void *module, size_t most);
 // Removes the flags of such a module, annotations of its kernels, and all other named metadata.
 MLIR_CAPI_EXPORTED void mlirxLLVMModuleDropNamedMetadata(void *module);
 // Sinks instructions of such a module that only one branch needs into that branch. Returns their number.

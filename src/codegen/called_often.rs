@@ -68,13 +68,13 @@ mod tests {
         let (count, text) = exposed(MAX_CALLS);
         assert!(count == 0 && text.contains("define internal void @f()"), "{text}");
         let (count, text) = exposed(MAX_CALLS + 1);
-        assert!(count == 1 && text.contains("define linkonce_odr void @f_"), "{text}");
+        assert!(count == 1 && text.contains("define linkonce_odr dso_local void @f_"), "{text}");
     }
 
     /// The linker merges functions by their names.
     #[test]
     fn names_depend_on_the_module() {
-        let name = |calls| exposed(calls).1.split_once("linkonce_odr void @").unwrap().1[..20].to_string();
+        let name = |calls| exposed(calls).1.split_once("linkonce_odr dso_local void @").unwrap().1[..20].to_string();
         assert_eq!(name(300), name(300));
         assert_ne!(name(300), name(400));
     }

@@ -10,6 +10,7 @@ mod inlined_lines;
 mod intrinsics;
 mod libnvvm;
 pub mod library_code;
+mod long_blocks;
 pub mod messages;
 pub mod names;
 mod optimizer;
@@ -289,6 +290,7 @@ impl<'l> Code<'l> {
     /// Generates PTX with LLVM's backend.
     fn generate(&self) -> Result<Finalised, CodegenError> {
         called_often::expose(&self.module);
+        long_blocks::split(&self.module);
         let chains = inlined_lines::mark(&self.module);
         let buffer = self
             .machine

@@ -107,6 +107,24 @@ void mlirxLLVMModuleSortUses(void *raw) {
   for (llvm::Value *value : values)
     value->sortUseList([&](const llvm::Use &a, const llvm::Use &b) { return place(a) > place(b); });
 }
+size_t mlirxLLVMModuleSplitBlocks(void *raw, size_t most) {
+  auto &module = *static_cast<llvm::Module *>(raw);
+  SmallVector<llvm::Instruction *> starts;
+  for (llvm::Function &function : module)
+    for (llvm::BasicBlock &block : function) {
+      size_t count = 0;
+      for (llvm::Instruction &op : block) {
+        if (count++ < most || isa<llvm::PHINode>(op) || op.isTerminator())
+          continue;
+        starts.push_back(&op);
+        count = 1;
+      }
+    }
+  // The last first: a split moves all instructions after it.
+  for (llvm::Instruction *start : llvm::reverse(starts))
+    start->getParent()->splitBasicBlock(start);
+  return starts.size();
+}
 void mlirxLLVMModuleDropNamedMetadata(void *raw) {
   auto &module = *static_cast<llvm::Module *>(raw);
   while (!module.named_metadata_empty())
