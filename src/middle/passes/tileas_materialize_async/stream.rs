@@ -720,11 +720,12 @@ impl<'c> Stream<'c> {
     }
 }
 
-/// Returns the last value of 32-bit elements that is computed in the ops from `from` up to `to`.
+/// Returns the last value of 32-bit elements that is computed in the ops from `from` up to `to`. The result of a dot is
+/// not: it may be in flight.
 fn last_between<'c>(from: OpRef<'c>, to: OpRef<'c>) -> Option<Val<'c>> {
     let between: Vec<OpRef<'c>> = std::iter::once(from).chain(ops_after(from)).take_while(|o| *o != to).collect();
     let computed = |o: &OpRef<'c>| {
-        let v = results(*o).next().filter(|_| is_pure(*o) && !is_cheap(*o))?;
+        let v = results(*o).next().filter(|_| is_pure(*o) && !is_cheap(*o) && AnyDot::cast(*o).is_none())?;
         let words = Tensor::of_value(v).is_some_and(|t| storage_bits(t.element) == 32);
         words.then_some(v)
     };
