@@ -3,8 +3,8 @@
 //!
 //! NVPTX chooses the alignment of the parameters of an internal function, unless its address is taken. It searches all
 //! uses for that, at each call: a program with 1500 sines spent a third of its time there. The function becomes
-//! `linkonce_odr`, which is `.weak` in PTX. Its name gets a digest of the module, so that the linker merges it only with
-//! the same function of the same program.
+//! `linkonce_odr`, which is `.weak` in PTX. Its name gets a digest of the module, so that the linker merges it only
+//! with the same function of the same program.
 //!
 //! ```text
 //! define internal float @tl_far_sin_f32(...)             more than MAX_CALLS uses

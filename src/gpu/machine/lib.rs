@@ -15,7 +15,7 @@
 //! ```
 
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::OnceLock};
 
 /// The origin of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,11 +90,12 @@ pub fn of_target(target: &str) -> Option<&'static str> {
 }
 
 impl Machine {
-    /// Returns a machine of this project.
+    /// Returns a machine of this project. Each is parsed once.
     pub fn named(name: &str) -> Result<Machine, Error> {
+        static PARSED: [OnceLock<Result<Machine, Error>>; FILES.len()] = [const { OnceLock::new() }; FILES.len()];
         let known = || Error::UnknownMachine { name: name.into(), known: names().collect::<Vec<_>>().join(", ") };
-        let (_, text) = FILES.iter().find(|(n, _)| *n == name).ok_or_else(known)?;
-        Machine::parse(text)
+        let index = FILES.iter().position(|(n, _)| *n == name).ok_or_else(known)?;
+        PARSED[index].get_or_init(|| Machine::parse(FILES[index].1)).clone()
     }
 
     /// The machine of a target: its own, or that of its family ([`of_target`]). [`Machine::name`] says which.

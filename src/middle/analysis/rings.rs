@@ -91,17 +91,19 @@ impl RingPositions {
 
 /// Returns the pipeline of an iterator.
 pub fn pipeline_of<'c>(iterator: Val<'c>) -> Option<Val<'c>> {
-    let mut v = iterator;
-    // Follows the first source, which is always further up in the program.
+    let of = |v: Val<'c>| {
+        let made = defining_op(v)?;
+        let step = || IncIterOp::cast(made).map(|step| step.pipeline());
+        step().or_else(|| CreateIteratorOp::cast(made).map(|first| first.pipeline()))
+    };
+    let mut sources_of_v = vec![iterator];
+    // Follows the first source, which is always further up in the program. Most loops advance the iterators that they
+    // carry, so that the others rarely need to be followed through all loops before.
     loop {
-        let made = defining_op(v);
-        if let Some(step) = made.and_then(IncIterOp::cast) {
-            return Some(step.pipeline());
+        if let Some(pipeline) = sources_of_v.iter().find_map(|v| of(*v)) {
+            return Some(pipeline);
         }
-        if let Some(first) = made.and_then(CreateIteratorOp::cast) {
-            return Some(first.pipeline());
-        }
-        v = *sources(v).first()?;
+        sources_of_v = sources(*sources_of_v.first()?);
     }
 }
 

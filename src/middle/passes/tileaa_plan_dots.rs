@@ -74,7 +74,7 @@ use crate::{
         hints::{bool_hint, int_hint},
         layouts::{Tensor, storage_bits},
         loops::{known_trips, loops_around},
-        nv_tileaa::{self, AnyOp, MemTokenType, Ordering, TiledLoadOp, TiledStoreOp},
+        nv_tileaa::{self, AnyOp, MemTokenType, Ordering, TiledLoadOp},
         nv_tileas::{MemDescType, MmaKind},
         pass::{Failed, Obstacle, PassContext, RustPass, descriptors},
         remark::{self, Better, remark},
@@ -92,6 +92,7 @@ use melior::{
 use room::{HIDING_STAGES, NO_ROOM, OTHER_BYTES, Room, least_scratch, scratch};
 use rustc_hash::FxHashSet;
 use staged::{StagedTiles, keeps_up};
+use std::cell::OnceCell;
 use tile_mma::{Element, Major, Unit};
 use tile_plan::{AStorage, DotLoop, Hints, Machine, NoPlan, Registers, Scales, plural};
 use tile_targets::Target;
@@ -216,6 +217,8 @@ struct Loads<'c> {
     producer_ops: Vec<OpRef<'c>>,
     /// The innermost loops and branches around dots with such operands.
     around_computed: Vec<OpRef<'c>>,
+    /// The elements of each tile that the function stores, and their bits.
+    stored: OnceCell<Vec<(i64, u32)>>,
 }
 
 fn plan<'c>(
@@ -541,7 +544,7 @@ fn analyze<'c>(
     dot_loop.exact_accumulation = unit == Unit::Warpgroup
         && element_of(lhs.element, false)
             .is_some_and(|e| promotes(e, dot.fast_acc(), (dot.acc(), k), tile_plan::PROMOTION));
-    dot_loop.result_bits = stored_bits(function, m * n).unwrap_or(storage_bits(acc.element));
+    dot_loop.result_bits = loads.stored_bits(function, m * n).unwrap_or(storage_bits(acc.element));
     let (mut sides, mut no_copies) = (vec![], vec![]);
     for (i, (v, depth)) in [(dot.lhs(), 1), (dot.rhs(), 0)].into_iter().enumerate() {
         let name = ["lhs", "rhs"][i];
@@ -756,12 +759,6 @@ const MAP_REGISTERS: u32 = 80;
 
 /// Registers of a producer thread for addresses, bounds and counters, in addition to the elements of its tiles.
 const PRODUCER_REGISTERS: u32 = 40;
-
-/// The largest element size in bits among the stored tiles that have at least `elements` elements.
-fn stored_bits(function: OpRef<'_>, elements: i64) -> Option<u32> {
-    let stored = collect_ops(function, |o| TiledStoreOp::cast(o).and_then(|s| Tensor::of_value(s.value())));
-    stored.iter().filter(|t| t.elements() >= elements).map(|t| storage_bits(t.element)).max()
-}
 
 /// Checks that another agent may issue a load, ahead of its place in the program.
 fn check_load<'c>(load: TiledLoadOp<'c>, dot: OpRef<'c>, function: OpRef<'c>) -> Result<(), Obstacle<'c>> {

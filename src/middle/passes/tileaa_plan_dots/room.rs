@@ -1,6 +1,6 @@
 //! Divides shared memory among rings, conversions of layouts and other uses.
 
-use super::Found;
+use super::{Found, Loads};
 use crate::{
     analysis::{access::View, facts::Facts, operand_stages::stage_of, tensor_maps},
     dialect::{
@@ -120,4 +120,17 @@ pub(super) fn stored_in_loops<'c>(function: OpRef<'c>, facts: &Facts) -> Result<
         }
     }
     Ok(bytes)
+}
+
+impl<'c> Loads<'c> {
+    /// The largest element size in bits among the stored tiles of a function that have at least `elements` elements.
+    pub(super) fn stored_bits(&self, function: OpRef<'c>, elements: i64) -> Option<u32> {
+        let stored = self.stored.get_or_init(|| {
+            collect_ops(function, |o| {
+                let tile = TiledStoreOp::cast(o).and_then(|s| Tensor::of_value(s.value()))?;
+                Some((tile.elements(), storage_bits(tile.element)))
+            })
+        });
+        stored.iter().filter(|(tile, _)| *tile >= elements).map(|(_, bits)| *bits).max()
+    }
 }

@@ -44,7 +44,7 @@ use melior::{
     ir::{Attribute, Region, Type, r#type::IntegerType},
 };
 use rustc_hash::FxHashMap;
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use tile_plan::PROMOTION;
 
 /// A dot group, with the values that were created for it at the top of the function.
@@ -87,6 +87,8 @@ pub(super) struct Stream<'c> {
     /// For each operand, the columns of tensor memory with the scale factors of all stages.
     pub columns: Vec<Option<Val<'c>>>,
     pub groups: Vec<Placed<'c>>,
+    /// The groups at each place, found when the first is looked up.
+    by_place: OnceCell<FxHashMap<usize, Vec<usize>>>,
     context: &'c Context,
     pub plan: DotPlan,
 }
@@ -98,7 +100,8 @@ impl<'c> Stream<'c> {
     /// Creates a stream, with the ring for `group` and groups like it.
     pub fn new(group: &DotGroup<'c>, top: &Builder<'c>, plan: &DotPlan, ring: RingPlan) -> Result<Self, Failed> {
         let ring = PipelinedRing::of(group, top, plan, ring)?;
-        Ok(Self { ring, columns: vec![], groups: vec![], context: top.context(), plan: plan.clone() })
+        let (columns, groups, by_place) = (vec![], vec![], OnceCell::new());
+        Ok(Self { ring, columns, groups, by_place, context: top.context(), plan: plan.clone() })
     }
 
     /// Whether a group's operands come in the same stages.
@@ -123,7 +126,14 @@ impl<'c> Stream<'c> {
     }
 
     fn placed(&self, op: OpRef<'c>) -> Option<&Placed<'c>> {
-        self.groups.iter().find(|p| !p.done.get() && p.group.place() == op)
+        let by_place = self.by_place.get_or_init(|| {
+            let mut all: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
+            for (i, p) in self.groups.iter().enumerate() {
+                all.entry(op_key(p.group.place())).or_default().push(i);
+            }
+            all
+        });
+        by_place.get(&op_key(op))?.iter().map(|i| &self.groups[*i]).find(|p| !p.done.get())
     }
 
     fn holds_dots(&self, op: OpRef<'c>) -> bool {
@@ -394,8 +404,8 @@ impl<'c> Stream<'c> {
     /// previous contents of the maps' storage.
     fn order_maps(&self, op: OpRef<'c>, index: RingIndex<'c>) {
         let Some((ring, it)) = self.ring.as_ref().zip(index) else { return };
-        let maps: Vec<Val<'c>> = self.groups.iter().flat_map(|p| p.maps.iter().copied().flatten()).collect();
         if is_in_loop(op) {
+            let maps: Vec<Val<'c>> = self.groups.iter().flat_map(|p| p.maps.iter().copied().flatten()).collect();
             order_after(self.context, op, &maps, (ring.pipeline, it));
         }
     }
