@@ -90,6 +90,19 @@ clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b
     fails(&early, 6, false, "uninitialized read");
 }
 
+/// The programming guide releases the read of an answer to the asynchronous proxy. Strict mode requires it.
+#[test]
+fn answers_are_read_before_a_fence() {
+    let text = persistent("");
+    let unfenced = text.replace(" fence.proxy.async.shared::cta;", "");
+    assert_ne!(text, unfenced);
+    for seed in [0, 1, 4, 5] {
+        launch(&text, 12, Some(seed), true).unwrap_or_else(|e| panic!("{seed}: {e}"));
+        launch(&unfenced, 12, Some(seed), false).unwrap_or_else(|e| panic!("{seed}: {e}"));
+    }
+    fails(&unfenced, 12, true, "a fence.proxy.async is needed between the ordinary access and the asynchronous one");
+}
+
 /// A request of a cluster reaches all its CTAs, and the response names the first CTA of a cluster.
 #[test]
 fn responses_reach_all_ctas_of_a_cluster() {

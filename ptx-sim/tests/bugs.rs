@@ -112,7 +112,7 @@ fn missing_proxy_fence() {
             &e,
             &["missing proxy fence: shared address", "(s", "`st.shared.b64 [%r3], %rd4;`", "`cp.async.bulk.global"],
         );
-        says(&e, &["a fence.proxy.async is needed between the ordinary write and the asynchronous access"]);
+        says(&e, &["a fence.proxy.async is needed between the ordinary access and the asynchronous one"]);
     }
 }
 

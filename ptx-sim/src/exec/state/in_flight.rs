@@ -83,6 +83,8 @@ pub(crate) enum Work {
     Store {
         dst: Location,
         bytes: Vec<u8>,
+        /// Whether this is the answer to a request of cluster launch control.
+        answer: bool,
     },
     Reduce {
         dst: Location,
@@ -177,7 +179,7 @@ impl AsyncOp {
                 let len = u64::from(map.box_bytes(&coords.borrow()));
                 dsts.iter().any(|(cta, offset)| within(Location::Shared { cta: *cta, offset: *offset }, len))
             }
-            Work::Store { dst, bytes } => within(*dst, bytes.len() as u64),
+            Work::Store { dst, bytes, .. } => within(*dst, bytes.len() as u64),
             _ => false,
         }
     }

@@ -332,6 +332,8 @@ pub(crate) struct AccessKind {
     pub map: bool,
     /// Whether the access writes the value that the memory already holds.
     pub unchanged: bool,
+    /// Whether an asynchronous write needs a proxy fence after ordinary reads, too.
+    pub after_reads: bool,
 }
 
 impl AccessKind {
@@ -342,6 +344,7 @@ impl AccessKind {
         asynchronous: false,
         map: false,
         unchanged: false,
+        after_reads: false,
     };
     pub const WRITE: AccessKind = AccessKind { write: true, ..AccessKind::READ };
     pub const STRONG_READ: AccessKind = AccessKind { strong: true, ..AccessKind::READ };
@@ -409,11 +412,12 @@ impl AgentState {
         self.tensor_received.join(&view.tensor);
     }
 
-    /// Whether an ordinary write is visible to the proxy of an asynchronous access that begins at `address`.
+    /// Whether an asynchronous access that begins at `address` needs no proxy fence after another access, or has one.
     fn sees(&self, seen: &PastAccess, mem: MemKey, address: u64, how: AccessKind) -> bool {
         let map = how.map && mem == MemKey::Global;
         let until = if map { self.maps.get(address, seen.agent) } else { self.proxy.get(seen.agent) };
-        seen.time <= until
+        let needed = how.asynchronous && !seen.asynchronous && (seen.write || how.after_reads);
+        !needed || seen.time <= until
     }
 
     /// Checks an access of a lane after one by other lanes of the same warp. Returns the missing synchronization and
@@ -729,13 +733,13 @@ impl Race {
                     (if both_strong { Missing::Scope } else { Missing::Order }, None)
                 } else if let Some(lane) = a.known_lanes.unknown(seen) {
                     (Missing::LaneOrder, lane)
-                } else if how.asynchronous && !seen.asynchronous && seen.write && !a.sees(seen, mem, address, how) {
+                } else if !a.sees(seen, mem, address, how) {
                     (if how.map { Missing::MapFence } else { Missing::ProxyFence }, None)
                 } else {
                     a.before_issue(seen)?
                 };
                 let PastAccess { write, strong, scope, asynchronous, .. } = *seen;
-                let first = AccessKind { write, strong, scope, asynchronous, map: false, unchanged: false };
+                let first = AccessKind { write, strong, scope, asynchronous, ..AccessKind::READ };
                 let byte = granule * 4 + u64::from((seen.bytes & bytes).trailing_zeros());
                 let at = Origin { lane: lane.or(seen.origin.lane), ..seen.origin };
                 Some(Conflict { address: byte, first_agent: seen.agent, first: (at, first), missing })

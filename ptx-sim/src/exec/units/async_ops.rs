@@ -147,7 +147,14 @@ impl AsyncOps for Machine<'_> {
                     }
                     let n = bytes.len() as u32;
                     let signal = self.signal_at(w, Space::SharedCluster, bar[lane], SignalKind::Bytes(n), lane)?;
-                    self.issue(w, lane, func, origin(w, inst), Work::Store { dst, bytes }, smallvec![signal])?;
+                    self.issue(
+                        w,
+                        lane,
+                        func,
+                        origin(w, inst),
+                        Work::Store { dst, bytes, answer: false },
+                        smallvec![signal],
+                    )?;
                 }
             }
             Op::RedAsync { op, ty } => {

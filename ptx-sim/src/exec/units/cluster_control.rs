@@ -117,7 +117,7 @@ impl Machine<'_> {
         let targets = if multicast { (base..base + size).collect::<Vec<_>>() } else { vec![cta] };
         for target in targets {
             let dst = Location::Shared { cta: target, offset };
-            let work = Work::Store { dst, bytes: bytes.clone() };
+            let work = Work::Store { dst, bytes: bytes.clone(), answer: true };
             let signal = Signal { cta: target, ..signal };
             self.issue(w, lane, 0, w.origin(inst), work, smallvec![signal])?;
         }

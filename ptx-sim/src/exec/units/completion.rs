@@ -359,7 +359,7 @@ impl Machine<'_> {
                 let len = map.box_bytes(&coords.borrow());
                 dsts.iter().for_each(|(cta, offset)| wipe(Location::Shared { cta: *cta, offset: *offset }, len));
             }
-            Work::Store { dst, bytes } => wipe(*dst, bytes.len() as u32),
+            Work::Store { dst, bytes, .. } => wipe(*dst, bytes.len() as u32),
             _ => {}
         }
     }
@@ -509,7 +509,7 @@ impl Machine<'_> {
                     }
                 }
             }
-            Work::Store { dst, bytes } => out.push(Staged::Write(*dst, bytes.clone())),
+            Work::Store { dst, bytes, .. } => out.push(Staged::Write(*dst, bytes.clone())),
             Work::Reduce { dst, op, ty, value } => out.push(Staged::Atomic(*dst, *op, *ty, *value)),
             Work::Commit(..) => {}
         }
@@ -576,7 +576,8 @@ impl Machine<'_> {
                 Staged::Write(_, bytes) => self.raw_read(here, &mut old[..n]).is_ok() && old[..n] == bytes[at..at + n],
                 _ => false,
             };
-            let how = AccessKind { strong, unchanged, asynchronous: op.proxy, ..AccessKind::WRITE };
+            let after_reads = self.options.strict && matches!(op.work, Work::Store { answer: true, .. });
+            let how = AccessKind { strong, unchanged, asynchronous: op.proxy, after_reads, ..AccessKind::WRITE };
             self.note(agent, here, n as u64, how, op.origin).map_err(|k| self.op_error(op, k))?;
         }
         Ok(())

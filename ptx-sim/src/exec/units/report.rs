@@ -68,9 +68,7 @@ impl Reports for Machine<'_> {
             }
         };
         let advice = match missing {
-            Missing::ProxyFence => {
-                "a fence.proxy.async is needed between the ordinary write and the asynchronous access"
-            }
+            Missing::ProxyFence => "a fence.proxy.async is needed between the ordinary access and the asynchronous one",
             Missing::MapFence => {
                 "a fence.proxy.tensormap::generic.acquire of this tensor map is needed between its write and the copy"
             }
