@@ -104,17 +104,19 @@ pub fn contains<'c>(outer: OpRef<'c>, op: OpRef<'c>) -> bool {
 /// Returns the ops that create maps directly before an op, the nearest first. Only computation is in between.
 pub fn maps_before(op: OpRef<'_>) -> Vec<OpRef<'_>> {
     let is_map = |o: &OpRef<'_>| MakeTiledTmaDescOp::cast(*o).is_some();
-    let block = block_around(op).into_iter();
-    let mut before: Vec<OpRef<'_>> = block.flat_map(ops_of).take_while(|o| *o != op).collect();
-    before.reverse();
-    before.into_iter().take_while(|o| is_map(o) || is_pure(*o)).filter(is_map).collect()
+    ops_before(op).take_while(|o| is_map(o) || is_pure(*o)).filter(is_map).collect()
 }
 
-/// Makes the ops directly before `op` that create `descs` wait for the copies that filled a pipeline up to an
-/// iterator.
-pub fn order_after<'c>(context: &'c Context, op: OpRef<'c>, descs: &[Val<'c>], (pipeline, at): (Val<'c>, Val<'c>)) {
+/// Makes the ops directly before `op` that create tensor maps of `is_ours` wait for the copies that filled a pipeline
+/// up to an iterator.
+pub fn order_after<'c>(
+    context: &'c Context,
+    op: OpRef<'c>,
+    is_ours: impl Fn(Val<'c>) -> bool,
+    (pipeline, at): (Val<'c>, Val<'c>),
+) {
     for map in maps_before(op).into_iter().filter_map(MakeTiledTmaDescOp::cast) {
-        if !descs.contains(&map.desc()) || map.pipelines().any(|p| p == pipeline) {
+        if !is_ours(map.desc()) || map.pipelines().any(|p| p == pipeline) {
             continue;
         }
         let pipelines: Vec<Val<'c>> = map.pipelines().chain([pipeline]).collect();

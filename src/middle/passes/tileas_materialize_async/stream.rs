@@ -405,8 +405,8 @@ impl<'c> Stream<'c> {
     fn order_maps(&self, op: OpRef<'c>, index: RingIndex<'c>) {
         let Some((ring, it)) = self.ring.as_ref().zip(index) else { return };
         if is_in_loop(op) {
-            let maps: Vec<Val<'c>> = self.groups.iter().flat_map(|p| p.maps.iter().copied().flatten()).collect();
-            order_after(self.context, op, &maps, (ring.pipeline, it));
+            let is_ours = |map| self.groups.iter().any(|p| p.maps.contains(&Some(map)));
+            order_after(self.context, op, is_ours, (ring.pipeline, it));
         }
     }
 
