@@ -4,7 +4,8 @@
 //! NVPTX chooses the alignment of the parameters of an internal function, unless its address is taken. It searches all
 //! uses for that, at each call: a program with 1500 sines spent a third of its time there. The function becomes
 //! `linkonce_odr`, which is `.weak` in PTX. Its name gets a digest of the module, so that the linker merges it only
-//! with the same function of the same program.
+//! with the same function of the same program. This runs before the module is printed, so that the printed text gives
+//! the same PTX: it has the new name, and the function is not internal there.
 //!
 //! ```text
 //! define internal float @tl_far_sin_f32(...)             more than MAX_CALLS uses
@@ -14,9 +15,8 @@
 
 use inkwell::{
     module::{Linkage, Module},
-    values::{AsValueRef, FunctionValue},
+    values::{BasicValue, FunctionValue},
 };
-use llvm_sys::core::{LLVMGetFirstUse, LLVMGetNextUse};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The most uses of a function that stays internal.
@@ -42,11 +42,8 @@ fn is_local(f: FunctionValue<'_>) -> bool {
 }
 
 fn has_many_uses(f: FunctionValue<'_>) -> bool {
-    // SAFETY: the function is live, and its uses do not change meanwhile.
-    let uses = std::iter::successors(Some(unsafe { LLVMGetFirstUse(f.as_value_ref()) }), |u| {
-        if u.is_null() { None } else { Some(unsafe { LLVMGetNextUse(*u) }) }
-    });
-    uses.take_while(|u| !u.is_null()).take(MAX_CALLS + 1).count() > MAX_CALLS
+    let first = f.as_global_value().as_pointer_value().get_first_use();
+    std::iter::successors(first, |u| u.get_next_use()).nth(MAX_CALLS).is_some()
 }
 
 #[cfg(test)]
@@ -56,7 +53,12 @@ mod tests {
 
     fn exposed(calls: usize) -> (usize, String) {
         let call = "  call void @f()\n".repeat(calls);
-        let text = format!("define internal void @f() {{\n  ret void\n}}\ndefine void @g() {{\n{call}  ret void\n}}\n");
+        exposed_in(&format!(
+            "define internal void @f() {{\n  ret void\n}}\ndefine void @g() {{\n{call}  ret void\n}}\n"
+        ))
+    }
+
+    fn exposed_in(text: &str) -> (usize, String) {
         let llvm = Context::create();
         let buffer = MemoryBuffer::create_from_memory_range_copy(format!("{text}\0").as_bytes(), "test");
         let module = llvm.create_module_from_ir(buffer).unwrap();
@@ -69,6 +71,13 @@ mod tests {
         assert!(count == 0 && text.contains("define internal void @f()"), "{text}");
         let (count, text) = exposed(MAX_CALLS + 1);
         assert!(count == 1 && text.contains("define linkonce_odr dso_local void @f_"), "{text}");
+    }
+
+    /// The printed text gives the same names.
+    #[test]
+    fn printed_functions_keep_their_names() {
+        let (_, text) = exposed(MAX_CALLS + 1);
+        assert_eq!(exposed_in(&text).0, 0);
     }
 
     /// The linker merges functions by their names.

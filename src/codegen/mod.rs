@@ -239,6 +239,9 @@ impl<'l> Code<'l> {
             fan_out::bound(&self.module);
             sinking::into_branches(&self.module);
         }
+        if matches!(backend, Backend::Llvm) {
+            called_often::expose(&self.module);
+        }
         self.sort_uses();
         messages::errors().map_or(Ok(()), |text| Err(CodegenError::Optimize(text)))
     }
@@ -289,7 +292,6 @@ impl<'l> Code<'l> {
 
     /// Generates PTX with LLVM's backend.
     fn generate(&self) -> Result<Finalised, CodegenError> {
-        called_often::expose(&self.module);
         long_blocks::split(&self.module);
         let chains = inlined_lines::mark(&self.module);
         let buffer = self

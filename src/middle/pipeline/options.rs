@@ -538,8 +538,7 @@ impl Options {
             if shared_memory_unit(self.target) == Some(Unit::Tensor) && self.num_ctas == 0 {
                 list.add(Stage::TileAa, 2, "tileaa-pair-tile-blocks", [target.clone()]);
             }
-            let unit = shared_memory_unit(self.target);
-            if unit == Some(Unit::Warpgroup) && self.dynamic_persistent != Some(false) {
+            if shared_memory_unit(self.target) == Some(Unit::Warpgroup) && self.dynamic_persistent != Some(false) {
                 list.add(Stage::TileAa, 2, "tileaa-loop-over-tile-blocks", [target.clone()]);
             }
             let taken_over = self.dynamic_persistent.map(|chosen| format!("dynamic-persistent={chosen}"));
